@@ -123,17 +123,16 @@ func (c *charter) same(other *charter) bool {
 // number that another one already has; learn gives c's configuration a new number.
 func (c *charter) learn(from *charter) (news bool) {
 	if c.Run < from.Run {
-		c.Run, c.Restored, news = from.Run, from.Restored, true
+		c.Restored = from.Restored
 		clear(c.Over)
-		c.Config, c.Configuration = from.Config, from.Configuration
-		c.Portions.forget()
 	}
-	if c.Run == from.Run && c.Configuration < from.Configuration {
-		c.Config, c.Configuration, news = from.Config, from.Configuration, true
+	switch now, its := c.moment(), from.moment(); {
+	case now.before(its):
+		c.Run, c.Config, c.Configuration, news = its.Run, from.Config, max(now.Configuration, its.Configuration), true
 		c.Portions.forget()
-	}
-	if c.Run == from.Run && c.Configuration == from.Configuration && !maps.Equal(c.Config, from.Config) {
-		c.renumber()
+	case now == its && !maps.Equal(c.Config, from.Config):
+		c.Configuration++
+		c.Portions.forget()
 		news = true
 	}
 	if c.Run == from.Run && c.Restored && !from.Restored {
@@ -159,12 +158,6 @@ func (c *charter) learn(from *charter) (news bool) {
 		}
 	}
 	return news
-}
-
-// renumber publishes the configuration under a new number.
-func (c *charter) renumber() {
-	c.Configuration++
-	c.Portions.forget()
 }
 
 // raise moves a shard to a later epoch, in which nothing is known about its file yet, and reports whether it was

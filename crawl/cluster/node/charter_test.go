@@ -173,13 +173,13 @@ func TestEqualNumbers(t *testing.T) {
 	defer f.Close()
 	c = hub.clone()
 	for _, news := range []bool{true, false} {
-		if told, err := c.knows(0, f); err != nil || told != news {
+		if told, err := c.know(map[int]*file{0: f}); err != nil || told != news {
 			t.Errorf("what a file says is news: %t, %v", told, err)
 		}
 		again("a file", c)
 	}
 	c = known.clone()
-	if _, err := c.knows(0, f); err != nil || c.Configuration != 2 {
+	if _, err := c.know(map[int]*file{0: f}); err != nil || c.Configuration != 2 {
 		t.Errorf("a file with the same: configuration %d, %v", c.Configuration, err)
 	}
 }

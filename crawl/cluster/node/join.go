@@ -139,25 +139,12 @@ func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, er
 // files say nothing, it returns errMarked if the folder is marked, and errUsed if others may have used the hub, unless
 // anyway is set.
 func (j *joiner) first(ctx context.Context, files map[int]*file, anyway bool) (*charter, error) {
-	var last *file
 	for _, f := range files {
-		part := f.Part()
-		if part.Shards != 0 && (last == nil || last.Part().Run < part.Run ||
-			last.Part().Run == part.Run && last.Part().Configuration < part.Configuration) {
-			last = f
+		if !f.empty() {
+			return f.charter(f.Part().Shard, restored(f.Part(), j.config))
 		}
 	}
-	if last == nil {
-		return j.begin(ctx, anyway)
-	}
-	cfg, err := last.config()
-	if err != nil {
-		return nil, err
-	}
-	if cfg == nil {
-		cfg = j.Config
-	}
-	return restored(last.Part(), digests(cfg.Shared())), nil
+	return j.begin(ctx, anyway)
 }
 
 // begin returns the charter of a new terrain, or the reason why this node does not begin one.

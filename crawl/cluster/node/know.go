@@ -1,66 +1,67 @@
 package node
 
 import (
-	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 )
 
-// know merges what the files of a node say into the charter, and reports whether that changed anything. It starts with
-// the epochs, because one of the files may have been given up.
+// know adds what the files of a node say to the charter, and reports whether that changed anything. A file that was
+// given up is an error only if it is the only one: otherwise its holder leaves it alone.
 func (c *charter) know(files map[int]*file) (news bool, err error) {
-	for _, f := range files {
-		known, err := f.epochs(c)
+	for shard, f := range files {
+		from, err := f.charter(shard, c)
 		if err != nil {
 			return false, err
 		}
-		for shard, epoch := range known {
-			news = c.raise(shard, epoch) || news
-		}
-		more, err := f.tellStop(c)
-		if err != nil {
-			return false, err
-		}
-		news = news || more
+		news = c.learn(from) || news
 	}
 	for shard, f := range files {
-		more, err := c.knows(shard, f)
-		if errors.Is(err, lease.ErrRecreated) && len(files) > 1 { // its holder leaves it alone
-			continue
+		known, err := f.epochs(c)
+		if err == nil && known[shard] < c.Epochs[shard] && !f.empty() && len(files) == 1 {
+			err = fmt.Errorf("%s: %w", f.path, lease.ErrRecreated)
 		}
 		if err != nil {
 			return false, err
 		}
-		news = news || more
 	}
 	return news, nil
 }
 
-// knows merges what one file says into the charter, and reports whether that changed anything.
-func (c *charter) knows(shard int, f *file) (news bool, err error) {
-	if f.empty() && shard < c.shards() { // made but never crawled
-		return false, nil
+// charter returns the charter with what the file says in its place. The file must be that of a shard of the terrain.
+func (f *file) charter(shard int, now *charter) (c *charter, err error) {
+	if err := now.fits(shard, f); err != nil {
+		return nil, err
 	}
-	if err := c.fits(shard, f); err != nil {
-		return false, err
+	c = now.clone()
+	if c.Epochs, err = f.epochs(c); err != nil {
+		return nil, err
 	}
-	if news, err = c.catchUp(f); err != nil {
-		return false, err
+	if c.Stop, err = f.stop(c); err != nil || f.empty() {
+		return c, err
 	}
-	over, err := f.over(c.Run)
-	if over && !c.Over[shard] {
-		c.Over[shard], news = true, true
+	c.Stop.Late = true
+	part := f.Part()
+	c.Run, c.Configuration, c.Made, c.Restored = part.Run, part.Configuration, true, true
+	cfg, err := f.config()
+	if err != nil {
+		return nil, err
 	}
-	return news, err
+	if cfg != nil {
+		c.Config = digests(cfg.Shared())
+	}
+	clear(c.Over)
+	c.Over[shard], err = f.over(c.Run)
+	return c, err
 }
 
-// fits returns an error if a file is not that of a shard of the terrain, or was given up.
+// fits returns an error if a file is not that of a shard of the terrain.
 func (c *charter) fits(shard int, f *file) error {
 	part := f.Part()
 	switch {
-	case part.Shards == 0:
+	case f.empty() && shard < c.shards(): // made but never crawled
+		return nil
+	case f.empty():
 		return fmt.Errorf("%w: %s was never crawled, and that of the hub has shards 0 to %d", ErrTerrain, f.path,
 			c.shards()-1)
 	case part.Merged():
@@ -72,39 +73,5 @@ func (c *charter) fits(shard int, f *file) error {
 		return fmt.Errorf("%w: %s is shard %d of %d of terrain %x, the hub's is %x with %d",
 			ErrTerrain, f.path, part.Shard, part.Shards, part.Terrain, c.Terrain, c.shards())
 	}
-	known, err := f.epochs(c)
-	if err == nil && known[shard] < c.Epochs[shard] {
-		err = fmt.Errorf("%s: %w", f.path, lease.ErrRecreated)
-	}
-	return err
-}
-
-// catchUp advances the charter to the run and the configuration of a file that is ahead of it, and reports whether
-// it changed. If the file has another configuration under the charter's number, the charter's gets a new number.
-func (c *charter) catchUp(f *file) (news bool, err error) {
-	part := f.Part()
-	own, its := c.moment(), moment{part.Run, part.Configuration}
-	if its.before(own) {
-		return false, nil
-	}
-	cfg, err := f.config()
-	if err != nil {
-		return false, err
-	}
-	config := c.Config
-	if cfg != nil {
-		config = digests(cfg.Shared())
-	}
-	if its == own {
-		if news = !maps.Equal(config, c.Config); news {
-			c.renumber()
-		}
-		return news, nil
-	}
-	if its.Run > own.Run {
-		clear(c.Over)
-	}
-	c.Config, c.Run, c.Configuration = config, its.Run, max(its.Configuration, own.Configuration)
-	c.Portions.forget()
-	return true, nil
+	return nil
 }

@@ -116,20 +116,20 @@ func (m *member) refresh(ctx context.Context) (*charter, error) {
 		return nil, err
 	case err != nil:
 		return nil, nil
-	case c == nil:
-		if c, err = m.registry.change(ctx, m.again); err != nil {
+	case c != nil && !m.get().same(c):
+		return nil, m.foreign(c)
+	case c == nil || c.clone().learn(m.get()): // or restored by a node that knew less
+		if err := m.restore(ctx); err != nil {
 			return nil, nil
 		}
-	}
-	if err := m.foreign(c); err != nil {
-		return nil, err
-	}
-	if c.clone().learn(m.get()) { // restored by a node that knew less
-		if c, err = m.registry.change(ctx, m.again); err != nil || !m.get().same(c) {
-			return nil, nil
-		}
+		c = m.get()
 	}
 	return c, nil
+}
+
+// restore gives the hub what this node knows and the hub has lost.
+func (m *member) restore(ctx context.Context) error {
+	return m.change(ctx, func(*charter) (bool, error) { return false, nil })
 }
 
 // foreign returns [ErrTerrain] for the charter of another terrain.
@@ -140,28 +140,18 @@ func (m *member) foreign(c *charter) error {
 	return fmt.Errorf("%w: another terrain has begun, %x, with %d shards", ErrTerrain, c.Terrain, c.shards())
 }
 
-// again restores what a hub has lost of the charter that this node knows; nil: nothing.
-func (m *member) again(c *charter) (*charter, error) {
-	switch known := m.get(); {
-	case c == nil:
-		return m.get().forgotten(), nil
-	case !known.same(c) || !c.learn(known):
-		return nil, nil
-	}
-	return c, nil
-}
-
 // change lets f change the charter, or the one that this node remembers if the hub has lost it. f reports whether
 // it changed anything.
 func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) error {
 	c, err := m.registry.change(ctx, func(c *charter) (*charter, error) {
-		if c == nil {
+		news := c == nil
+		if news {
 			c = m.get().forgotten()
 		}
 		if err := m.foreign(c); err != nil {
 			return nil, err
 		}
-		news := c.learn(m.get())
+		news = c.learn(m.get()) || news
 		if changed, err := f(c); err != nil || !changed && !news {
 			return nil, err
 		}

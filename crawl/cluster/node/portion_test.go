@@ -151,9 +151,8 @@ func paperMember(name string, c *charter, bucket lease.Bucket) *member {
 func (m *market) look(n *member) {
 	c, _, err := n.registry.read(m.t.Context())
 	if err == nil && (c == nil || c.clone().learn(n.get())) {
-		c, err = n.registry.change(m.t.Context(), n.again)
-	}
-	if err == nil {
+		_ = n.restore(m.t.Context()) // or later
+	} else if err == nil {
 		n.set(c)
 	}
 }

@@ -68,15 +68,6 @@ func (f *file) stop(c *charter) (stop, error) {
 	return last.Stop, nil
 }
 
-// tellStop adds the stop that the file knows to a charter, and reports whether that changed anything.
-func (f *file) tellStop(c *charter) (news bool, err error) {
-	last, err := f.stop(c)
-	if news = c.Stop.Number < last.Number; news {
-		c.Stop, c.Stop.Late = last, true
-	}
-	return news, err
-}
-
 // keepStop writes a stop of the terrain into a file that is held.
 func (f *file) keepStop(c *charter, now stop) error {
 	last, err := f.stop(c)

@@ -4,20 +4,22 @@
 // # The charter
 //
 // The first node of a terrain writes its charter to the hub: the number of shards, the configuration that all
-// nodes follow, the number of the run, which node makes the file of which shard, and which files say that the run
-// is over. A node without files does so only at a hub that nobody has used before, see [hub.Bucket.Fresh], or with
-// Options.NewTerrain: a hub without a charter may have lost it. Once no further node joins, the nodes share the files
-// evenly, and claim those shards at once. A file that is still missing after another Watch may be made by any of them.
-// A shard stays where its file is. If the hub has lost the charter, a node with files restores it, and assumes that the
-// files of all other shards exist. A running node restores what it knew, but others may have reserved shards since:
-// no shard is reserved before they had time to say so, and one that was never crawled is not claimed at once.
+// nodes follow, the number of the run, whether all shards have files, and which files say that the run is over. A
+// node without files does so only at a hub that nobody has used before, see [hub.Bucket.Fresh], or with
+// Options.NewTerrain: a hub without a charter may have lost it. If the hub has lost the charter, a node with files
+// restores it, and a running node restores what it knew. Files and nodes tell a charter what they know in the same way:
+// what is newer replaces what is older, for each of its parts.
 //
-// A shard moves with its file: [Release] makes a node let go of the shard, and the node that finds the file takes
-// it, at its start or later. The charter may be out of date, and name a node for a file that another node already
-// has. The named node then leaves the shard to the other one, and a node with an empty file lets others go first.
-// If the charter says that a shard was crawled, no new file is made for it. A file that is lost for good is given
-// up by [Recreate], which increments the epoch of the shard. Every file keeps the epochs of all shards, so a file
-// that was given up and reappears is refused, even if the hub has lost the charter.
+// Once no further node joins, each makes files for its share of the shards, and claims those shards at once. If two
+// nodes make a file for the same shard, its record decides, and the other node removes its file. A file that is still
+// missing after another Watch may be made by any node. Once every shard has a file, the charter says so, the crawls
+// begin, and no node makes a file for a shard any more, even if the hub has lost the record of the shard. Where the hub
+// has lost a charter that did not say so, nodes that have claimed shards get some time to claim them again.
+//
+// A shard stays where its file is, and moves with it: [Release] makes a node let go of the shard, and the node that
+// finds the file takes it, at its start or later. A file that is lost for good is given up by [Recreate], which
+// increments the epoch of the shard and names the node that makes the next file. Every file keeps the epochs of all
+// shards, so a file that was given up and reappears is refused, even if the hub has lost the charter.
 //
 // [StopWithout] ends a run that waits for shards whose nodes are gone. The charter records that, every node stops,
 // and every other file records that the run was interrupted without those shards. A file that could not be written
@@ -28,6 +30,7 @@
 // For every file, a node takes the lease of the shard, crawls it, and answers letters from the others. The node
 // that holds shard 0 looks for the end of the run by asking the other shards for their state. When the run of a
 // shard is over, its file stays open, and the node answers for it until all files say that the run is over. A
-// shard whose lease is lost is taken again. Crawls begin when every shard has a node that makes its file, because
-// each node multiplies its delay between requests to an address by the number of nodes.
+// shard whose lease is lost is taken again. Crawls begin when every shard has a file, because each node multiplies its
+// delay between requests to an address by the number of nodes. It reads that number from the records of the shards, and
+// therefore does not crawl a shard that may come from another node before the others had time to read them.
 package node

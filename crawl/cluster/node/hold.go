@@ -177,7 +177,7 @@ func (h *holding) work(ctx context.Context) error {
 		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", m.records().unmade())
 	})
 	if err == nil && h.moved { // until the others know how many nodes have files, they may request an address too often
-		err = sleep(waiting, n.Timing.Renew)
+		err = sleep(waiting, 3*n.Timing.Renew/2)
 	}
 	if err == nil {
 		err = h.catchUp(waiting)

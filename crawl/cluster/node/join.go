@@ -118,8 +118,8 @@ func (j *joiner) publish(ctx context.Context, files map[int]*file, anyway bool) 
 // started together get as many each.
 func (o *Options) settled() time.Duration { return max(o.Timing.Renew/5, time.Second) }
 
-// late is how long a node that has reserved a shard may take to make its file, or to say so at a hub that has lost the
-// charter.
+// late is how long a node may take to make the files of its share, or to claim its shards again at a hub that has lost
+// the charter.
 func (o *Options) late() time.Duration { return 2*o.Timing.Renew + o.Timing.Watch }
 
 // bucket opens a bucket of the hub, which may be away for up to Watch.

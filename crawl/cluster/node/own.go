@@ -99,8 +99,8 @@ func (n *node) open(ctx context.Context, shard int, again bool) (*file, error) {
 }
 
 // unmake discards an empty file that was made here, if err says that the shard cannot be taken with it. It returns
-// errElsewhere if another node has the file, and ErrGone if this node has lost its own file. It keeps a file whose shard is held under this node's own name: that claim names this
-// very file.
+// errElsewhere if another node has the file, and ErrGone if this node has lost its own file. It keeps a file whose
+// shard is held under this node's own name: that claim names this very file.
 func (n *node) unmake(f *file, err error) error {
 	held, written := new(lease.HeldError), new(lease.WrittenError)
 	switch {

@@ -33,9 +33,10 @@ func (s shards) nodes() (nodes int) {
 	return nodes
 }
 
-// share returns the shards for which a node is to make files next, if it has some already: its share of all, or, with
-// left, whatever others have left unmade for long; but no more than most in total (0: no limit). Each of the nodes begins
-// at another place, so that they rarely meet. A shard for which skip returns true is left out.
+// share returns the shards for which a node that has some already makes files next: up to its share of all, or, with
+// left, whatever others have left unmade for long; but no more than most in total (0: no limit). Each node begins at
+// another place, so that two of them rarely make a file for the same shard. A shard for which skip returns true is
+// left out.
 func (s shards) share(own, place, nodes, most int, left bool, skip func(shard int) bool) (next []int) {
 	share := (len(s) + nodes - 1) / max(1, nodes)
 	limit := share
@@ -54,8 +55,8 @@ func (s shards) share(own, place, nodes, most int, left bool, skip func(shard in
 	return next
 }
 
-// survey reads the records of the shards: whenever it is called until every shard has a file, which it then writes into
-// the charter, and once per Renew after that.
+// survey reads the records of the shards: at each call until every shard has a file, which it then writes into the
+// charter, and once per Renew after that.
 func (m *member) survey(ctx context.Context) error {
 	known, c := m.records(), m.get()
 	if time.Since(m.seen) < m.timing.Renew {

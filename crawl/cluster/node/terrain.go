@@ -41,7 +41,7 @@ type Terrain struct {
 	Without       schema.Shards // that the run was ended without; empty: it was not, or a node has resumed it
 	Configuration uint64        // number
 	Paused        bool
-	Nodes         []string // names of those that have joined
+	Nodes         []string // names of those that have joined or hold a shard
 	Shards        []Shard
 
 	config            map[string]string // digests of the shared configuration
@@ -97,6 +97,14 @@ func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	if err := g.Wait(); err != nil {
 		return t, err
 	}
+	for _, s := range t.Shards {
+		if s.Node != "" { // the hub may have forgotten that it joined
+			c.introduce(peer{s.id, s.Node})
+		}
+	}
+	for _, p := range c.Nodes {
+		t.Nodes = append(t.Nodes, p.Name)
+	}
 	lives := func(s Shard) bool { return s.Report != nil || s.Node != "" && !c.Stop.Without.Has(s.Number) }
 	if c.Stop.Run == c.Run && !t.Over && !slices.ContainsFunc(t.Shards, lives) {
 		t.Without = c.Stop.Without
@@ -121,9 +129,6 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	t := &Terrain{
 		ID: [16]byte(c.Terrain), Run: c.Run, Over: c.over(), Configuration: c.Configuration, Paused: c.paused(),
 		config: c.Config, directory: directory,
-	}
-	for _, p := range c.Nodes {
-		t.Nodes = append(t.Nodes, p.Name)
 	}
 	t.bucket, err = conn.Bucket(ctx, t.ID)
 	return t, c, err

@@ -61,18 +61,15 @@ func TestEnter(t *testing.T) {
 			j := &joiner{Options: &Options{ID: "one"}, config: tt.config}
 			c := tt.charter
 			c.Restored = tt.restored
-			next, err := j.enter(c, map[int]*file{0: nil}, tt.over)
+			_, err := j.enter(c, map[int]*file{0: nil}, tt.over)
 			if !errors.Is(err, tt.want) || err != nil && tt.want == nil {
 				t.Fatalf("error %v, want %v", err, tt.want)
 			}
-			if next == nil {
-				next = c
+			if c.Run != tt.run || err == nil && !maps.Equal(c.Config, tt.config) {
+				t.Errorf("run %d with %v, want %d with %v", c.Run, c.Config, tt.run, tt.config)
 			}
-			if next.Run != tt.run || err == nil && !maps.Equal(next.Config, tt.config) {
-				t.Errorf("run %d with %v, want %d with %v", next.Run, next.Config, tt.run, tt.config)
-			}
-			if begun := tt.run != 3; begun && (slices.Contains(next.Over, true) || next.Restored || next.paused()) {
-				t.Errorf("the next run begins as %+v", next)
+			if begun := tt.run != 3; begun && (slices.Contains(c.Over, true) || c.Restored || c.paused()) {
+				t.Errorf("the next run begins as %+v", c)
 			}
 		})
 	}

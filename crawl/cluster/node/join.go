@@ -22,96 +22,78 @@ type joiner struct {
 	fresh    func(context.Context) (bool, error) // see [hub.Bucket.Fresh]
 	config   map[string]string                   // digests of the shared configuration
 	began    time.Time
-	waits    bool // it was logged that the node waits for others
 }
 
-// join opens the files in the node's folder, and returns the charter to which they and the configuration belong.
-// The first node that joins after a run is over begins the next run. After an error some files may be open.
+// join opens the files in the node's folder, tells the charter what they say, adds the node, and returns the charter.
+// The first node that joins after a run is over begins the next run. If the hub has no charter, a node without crawled
+// files waits for others to restore it, unless it may create one. After an error some files may be open.
 func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err error) {
 	if files, err = openFiles(j.Options); err != nil {
 		return nil, files, err
 	}
-	known, over, err := j.announce(ctx, files)
-	if err != nil {
-		return nil, files, err
-	}
-	for waits := false; ; waits = true {
-		c, err = j.registry.change(ctx, func(c *charter) (next *charter, err error) {
-			if c != nil {
-				return j.enter(c, files, over)
+	over, said := true, "" // the run was over on all shards before the files here said so
+	for began := time.Now(); ; {
+		var others error
+		c, err = j.registry.change(ctx, func(c *charter) (_ *charter, err error) {
+			news := c == nil
+			if news {
+				c, err = j.first(ctx, files, j.NewTerrain && time.Since(began) > j.Timing.Renew)
+			} else {
+				err = j.belongs(c, files)
 			}
-			lost := known.forgotten()
-			if next, err = j.enter(lost, files, over); err == nil && next == nil {
-				next = lost
+			if err != nil {
+				return nil, err
 			}
-			return next, err
+			over = over && c.over() // the first call counts: a retry may find what it has written
+			told, err := c.know(files)
+			if err != nil {
+				return nil, err
+			}
+			entered, err := j.enter(c, files, over)
+			if others = nil; errors.Is(err, errOthers) {
+				others, err = err, nil
+			}
+			if err != nil || !news && !told && !entered {
+				return nil, err
+			}
+			return c, nil
 		})
-		if !errors.Is(err, errOthers) {
-			if err == nil && c.Release != j.Release {
-				j.Log.Warn("the machines of this terrain run different releases; use one on all", "here", j.Release,
-					"of the run", schema.Clean(c.Release, 100))
-			}
-			return c, files, err
+		if err == nil {
+			err = others
 		}
+		waits, advice := j.waits(err)
 		if !waits {
-			j.Log.Info("waiting for the other nodes to confirm that the last run is over")
+			break
+		}
+		if why := err.Error(); advice != nil && said != why {
+			said = why
+			j.Log.Warn("waiting for a machine that has a shard", append([]any{"why", why}, advice...)...)
 		}
 		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
 			return nil, files, err
 		}
 	}
-}
-
-// announce publishes what the files here say. If the hub has no charter, a node without crawled files waits for
-// others to restore it, unless it may create one.
-func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
-	for began := time.Now(); ; {
-		known, over, err = j.publish(ctx, files, j.NewTerrain && time.Since(began) > j.Timing.Renew)
-		waits := []any{"why", err}
-		switch {
-		case errors.Is(err, errMarked):
-			waits = append(waits, "to begin another terrain remove", filepath.Join(j.Folder, MarkName))
-		case errors.Is(err, hub.ErrAway), errors.Is(err, errUsed) && j.NewTerrain: // not for long
-			waits = nil
-		case errors.Is(err, errUsed):
-			waits = append(waits, "to begin a terrain", "ripple crawl --new-terrain, on one machine")
-		default:
-			return known, over, err
-		}
-		if !j.waits && waits != nil {
-			j.waits = true
-			j.Log.Warn("waiting for a machine that has a shard", waits...)
-		}
-		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
-			return nil, false, err
-		}
+	if err == nil && c.Release != j.Release {
+		j.Log.Warn("the machines of this terrain run different releases; use one on all", "here", j.Release,
+			"of the run", schema.Clean(c.Release, 100))
 	}
+	return c, files, err
 }
 
-// publish merges what the files here say into the charter, and returns it. over: the run was over on all shards before
-// that. anyway: if the hub has no charter, a new one may be created although others may have used the hub.
-func (j *joiner) publish(ctx context.Context, files map[int]*file, anyway bool) (known *charter, over bool, err error) {
-	over = true
-	known, err = j.registry.change(ctx, func(c *charter) (*charter, error) {
-		news := c == nil
-		if news {
-			if c, err = j.first(ctx, files, anyway); err == nil {
-				c.Release = j.Release
-			}
-		} else {
-			err = j.belongs(c, files)
-		}
-		if err != nil {
-			return nil, err
-		}
-		over = over && c.over() // the first call counts: a retry may find what it has written
-		more, err := c.know(files)
-		if err != nil || !news && !more {
-			return nil, err
-		}
-		return c, nil
-	})
-	return known, over, err
+// waits reports whether the node waits for others after an error, and what a person can do about it; nil: it is not
+// worth mentioning.
+func (j *joiner) waits(err error) (waits bool, advice []any) {
+	switch {
+	case errors.Is(err, errOthers):
+		return true, []any{}
+	case errors.Is(err, errMarked):
+		return true, []any{"to begin another terrain remove", filepath.Join(j.Folder, MarkName)}
+	case errors.Is(err, hub.ErrAway), errors.Is(err, errUsed) && j.NewTerrain: // not for long
+		return true, nil
+	case errors.Is(err, errUsed):
+		return true, []any{"to begin a terrain", "ripple crawl --new-terrain, on one machine"}
+	}
+	return false, nil
 }
 
 // settled is how long no node has joined before the nodes that are there share the shards, so that machines that are
@@ -141,7 +123,9 @@ func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, er
 func (j *joiner) first(ctx context.Context, files map[int]*file, anyway bool) (*charter, error) {
 	for _, f := range files {
 		if !f.empty() {
-			return f.charter(f.Part().Shard, restored(f.Part(), j.config))
+			c := restored(f.Part(), j.config)
+			c.Release = j.Release
+			return f.charter(f.Part().Shard, c)
 		}
 	}
 	return j.begin(ctx, anyway)
@@ -168,7 +152,7 @@ func (j *joiner) begin(ctx context.Context, anyway bool) (*charter, error) {
 		return nil, errUsed
 	}
 	c := newCharter(j.Shards, j.config)
-	c.Founded = lease.Instance(session)
+	c.Founded, c.Release = lease.Instance(session), j.Release
 	return c, nil
 }
 
@@ -189,16 +173,15 @@ func (j *joiner) belongs(c *charter, files map[int]*file) error {
 }
 
 // errOthers reports that other nodes are missing, whose files may say that the run is over.
-var errOthers = errors.New("other nodes are missing")
+var errOthers = errors.New("the other nodes have not confirmed that the last run is over")
 
-// enter returns the charter with this node added; nil: it has not changed. It begins the next run if the last one
-// was over before this node joined, or if the hub had lost everything and the files have since reported one by one
-// that it is over.
-func (j *joiner) enter(c *charter, files map[int]*file, over bool) (*charter, error) {
-	changed := false
+// enter adds this node to the charter, and reports whether that changed it. It begins the next run if the last one was
+// over before this node joined, or if the hub had lost everything and the files have since reported one by one that it
+// is over.
+func (j *joiner) enter(c *charter, files map[int]*file, over bool) (changed bool, err error) {
 	if c.over() && (over || c.Restored) {
 		if err := c.tellsApart(j.config); err != nil {
-			return nil, err
+			return false, err
 		}
 		c.Run, c.Restored, c.Release, changed = c.Run+1, false, j.Release, true
 		c.pause(false)
@@ -211,12 +194,9 @@ func (j *joiner) enter(c *charter, files map[int]*file, over bool) (*charter, er
 	if !maps.Equal(c.Config, j.config) {
 		own := slices.Collect(maps.Keys(files))
 		if c.Restored && !slices.ContainsFunc(own, func(shard int) bool { return !c.Over[shard] }) {
-			return nil, errOthers
+			return false, errOthers
 		}
-		return nil, fmt.Errorf("%w: %s differ", ErrConfig, differing(c.Config, j.config))
+		return false, fmt.Errorf("%w: %s differ", ErrConfig, differing(c.Config, j.config))
 	}
-	if !c.introduce(peer{j.ID, j.Name}) && !changed {
-		return nil, nil
-	}
-	return c, nil
+	return c.introduce(peer{j.ID, j.Name}) || changed, nil
 }

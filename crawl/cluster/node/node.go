@@ -189,17 +189,8 @@ func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 	n.good.Store(int64(len(files)))
 	n.member = newMember(&o, j.registry, c)
 	n.member.bucket = bucket
-	for began := time.Now(); ; {
-		err := n.member.survey(ctx)
-		if err == nil {
-			break
-		}
-		if time.Since(began) > o.Timing.Watch {
-			return nil, files, err
-		}
-		if err := sleep(ctx, o.Timing.Renew/10); err != nil {
-			return nil, files, err
-		}
+	if err := n.member.surveyFirst(ctx); err != nil {
+		return nil, files, err
 	}
 	n.cfg = &configured{load: o.Load, prepare: o.Prepare, log: o.Log, cfg: o.Config, number: c.Configuration}
 	n.teller = &teller{member: n.member, cfg: n.cfg, wire: n.wire, log: o.Log}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
@@ -89,4 +90,21 @@ func (m *member) survey(ctx context.Context) error {
 		c.Made = true
 		return !was, nil
 	})
+}
+
+// surveyFirst calls survey until it succeeds or ctx is done. The hub may be away.
+func (m *member) surveyFirst(ctx context.Context) error {
+	for said := false; ; {
+		err := m.survey(ctx)
+		if err == nil {
+			return nil
+		}
+		if !said && !errors.Is(err, hub.ErrAway) {
+			said = true
+			m.log.Warn("the records of the shards cannot be read yet", "error", err)
+		}
+		if err := sleep(ctx, m.timing.Renew/10); err != nil {
+			return err
+		}
+	}
 }

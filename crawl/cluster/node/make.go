@@ -115,9 +115,9 @@ func (m *maker) claim(ctx context.Context) {
 			own++
 		}
 	}
-	place := slices.IndexFunc(c.Nodes, func(p peer) bool { return p.ID == m.ID })
+	place, nodes := slices.IndexFunc(c.Nodes, func(p peer) bool { return p.ID == m.ID }), max(1, len(c.Nodes))
 	skip := func(shard int) bool { _, left := m.left[shard]; return left || m.held[shard] }
-	for _, shard := range records.share(own, max(0, place), len(c.Nodes), m.MaxShards, waited > m.late(), skip) {
+	for _, shard := range records.share(own, max(0, place), nodes, m.MaxShards, waited > m.late(), skip) {
 		m.hold(ctx, shard, nil, false)
 	}
 }

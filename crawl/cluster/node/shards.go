@@ -39,7 +39,7 @@ func (s shards) nodes() (nodes int) {
 // another place, so that two of them rarely make a file for the same shard. A shard for which skip returns true is
 // left out.
 func (s shards) share(own, place, nodes, most int, left bool, skip func(shard int) bool) (next []int) {
-	share := (len(s) + nodes - 1) / max(1, nodes)
+	share := (len(s) + nodes - 1) / nodes
 	limit := share
 	if left {
 		limit = len(s)

@@ -107,7 +107,9 @@ func Look(ctx context.Context, b Bucket, key string) (Holder, error) {
 	if err != nil {
 		return Holder{}, fmt.Errorf("%s: %w", key, err)
 	}
-	h := Holder{Held: r.State == held, Filed: r.filed(), Epoch: r.Epoch, ID: r.ID, Node: r.Node, Since: r.Since, Commit: r.Commit}
+	h := Holder{
+		Held: r.State == held, Filed: r.filed(), Epoch: r.Epoch, ID: r.ID, Node: r.Node, Since: r.Since, Commit: r.Commit,
+	}
 	copy(h.Opening[:], r.Opening)
 	return h, nil
 }

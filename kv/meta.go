@@ -110,6 +110,9 @@ const MetaRecreatedAt = "recreated at"
 // MetaMerged is the name of a value that only a file merged from shards has.
 const MetaMerged = "merged"
 
+// MetaSplit is the name of the value that a file has once it is split into shards, which are crawled in its place.
+const MetaSplit = "split"
+
 // Value returns a value stored by [Meta.Put]; nil if there is none.
 func (m *Meta) Value(name string) ([]byte, error) {
 	r, ok, err := m.tx.find(bMeta, metaKey(name))

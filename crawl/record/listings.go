@@ -59,11 +59,15 @@ func believedDates(v *schema.Visit) bool {
 // earlier run has visited.
 type listings map[schema.ID]listing
 
-// note records what a sitemap says about a page, and reports whether that is new. Only a sitemap
-// that speaks for the host says when the page has changed. A date in the future, or from a sitemap
-// whose dates are not believed, does not show that the page is unchanged: it counts as the date of
-// the run.
+// note records what a sitemap says about a page, and reports whether that is new.
 func (all listings) note(in *runState, v *schema.Visit, e schema.SitemapEntry, s standing) bool {
+	return all.add(in, e.To, in.listingOf(v, e, s))
+}
+
+// listingOf returns what a sitemap says about a page. Only a sitemap that speaks for the host says when the page has
+// changed. A date in the future, or from a sitemap whose dates are not believed, does not show that the page is
+// unchanged: it counts as the date of the run.
+func (in *runState) listingOf(v *schema.Visit, e schema.SitemapEntry, s standing) listing {
 	l := listing{by: v.URL, speaks: s.speaks}
 	if s.speaks {
 		l.changed = e.LastMod
@@ -71,7 +75,7 @@ func (all listings) note(in *runState, v *schema.Visit, e schema.SitemapEntry, s
 	if !l.changed.IsZero() && (!s.dated || e.LastMod.After(v.At)) {
 		l.changed = in.run.Started.Add(time.Second) // it is truncated to seconds
 	}
-	return all.add(in, e.To, l)
+	return l
 }
 
 func (all listings) add(in *runState, id schema.ID, said listing) bool {

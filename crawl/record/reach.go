@@ -47,27 +47,29 @@ func (r *reach) carry(visit *schema.Visit) error {
 }
 
 func (r *reach) carryLinks(visit *schema.Visit) error {
-	links := visit.Links
+	from, links, err := r.sourceOf(visit)
+	if err != nil {
+		return err
+	}
+	return r.spread(from, links)
+}
+
+// sourceOf returns what a visited page passes on, and the links over which it does.
+func (r *reach) sourceOf(visit *schema.Visit) (from source, links []schema.Link, err error) {
+	links = visit.Links
 	if visit.Stand != 0 {
-		var err error
-		if links, err = r.in.tx.Visits.AppendLinks(nil, visit.Stand, visit.URL); err != nil {
-			return err
-		}
+		links, err = r.in.tx.Visits.AppendLinks(nil, visit.Stand, visit.URL)
 	}
 	depth, hops := r.in.store.Depth(visit.URL)
-	return r.spread(source{page: visit.URL, depth: depth, hops: hops, nofollow: visit.NoFollow}, links)
+	return source{page: visit.URL, depth: depth, hops: hops, nofollow: visit.NoFollow}, links, err
 }
 
 func (r *reach) spread(from source, links []schema.Link) error {
 	for _, link := range links {
-		if !survey.Carries(r.in.set.Config.Crawler, link, from.nofollow) {
+		w, ok := r.over(from, link)
+		if !ok {
 			continue
 		}
-		w := way{depth: from.depth + 1} // package survey repeats the rule, to check what is stored
-		if link.Kinds.First() == schema.LinkRedirect {
-			w.depth, w.hops = max(1, from.depth), from.hops+1
-		}
-		w.own = r.hosts.vouches(from.page, r.in.store.HostOf(link.To))
 		err := r.relax(link.To, w)
 		if err == nil {
 			err = r.hosts.vouchFrom(from.page, r.in.store.HostOf(link.To))
@@ -79,13 +81,32 @@ func (r *reach) spread(from source, links []schema.Link) error {
 	return nil
 }
 
-// relax lowers a page's distances to those of a way, makes it its host's own if the way does, and
-// queues it where that brings it within reach or forward in line. Distances beyond max-depth + 1 are dropped.
-func (r *reach) relax(id schema.ID, w way) error {
+// over returns the way over a link of a page. ok is false if the link carries no depth.
+func (r *reach) over(from source, link schema.Link) (w way, ok bool) {
+	if !survey.Carries(r.in.set.Config.Crawler, link, from.nofollow) {
+		return w, false
+	}
+	w = way{depth: from.depth + 1} // package survey repeats the rule, to check what is stored
+	if link.Kinds.First() == schema.LinkRedirect {
+		w.depth, w.hops = max(1, from.depth), from.hops+1
+	}
+	w.own = r.hosts.vouches(from.page, r.in.store.HostOf(link.To))
+	return w, true
+}
+
+// bound applies the bounds of depth to a way. ok is false if the way is too long.
+func (r *reach) bound(id schema.ID, w way) (_ way, ok bool) {
 	if r.ofOrigin(id) {
 		w.depth = 0
 	}
-	if int(w.depth) > r.in.set.Config.Crawler.MaxDepth+1 {
+	return w, int(w.depth) <= r.in.set.Config.Crawler.MaxDepth+1
+}
+
+// relax lowers a page's distances to those of a way, makes it its host's own if the way does, and
+// queues it where that brings it within reach or forward in line. Distances beyond max-depth + 1 are dropped.
+func (r *reach) relax(id schema.ID, w way) error {
+	w, ok := r.bound(id, w)
+	if !ok {
 		return nil
 	}
 	oldDepth, oldHops := r.in.store.Depth(id)

@@ -241,3 +241,22 @@ func putHosts(tx *kv.Tx, m *schema.Message, hosts Hosts) (err error) {
 	}
 	return tx.Messages.Put(m)
 }
+
+// HostOf returns the host or origin that a message is about, or the first of several; empty: it is about none.
+func HostOf(m *schema.Message) string {
+	var event struct {
+		Data struct {
+			Hosts   []Host   `json:"hosts"`
+			Origins []Origin `json:"origins"`
+		} `json:"data"`
+	}
+	switch err := json.Unmarshal(m.Body, &event); {
+	case err != nil:
+		return ""
+	case (m.Kind == HostGivenUp || m.Kind == HostWalled) && len(event.Data.Hosts) > 0:
+		return event.Data.Hosts[0].Domain
+	case m.Kind == OriginCut && len(event.Data.Origins) > 0 && len(event.Data.Origins[0].Domains) > 0:
+		return event.Data.Origins[0].Domains[0]
+	}
+	return ""
+}

@@ -148,3 +148,26 @@ func TestBody(t *testing.T) {
 		}
 	}
 }
+
+func TestHostOf(t *testing.T) {
+	cfg := configured(t, "https://hook.test/", "", secret(0))
+	for _, tt := range []struct {
+		kind string
+		data any
+		want string
+	}{
+		{HostGivenUp, Hosts{SubjectOf(cfg, 7), hostsFrom(1, 3)}, "h1.test"},
+		{HostWalled, Hosts{SubjectOf(cfg, 7), hostsFrom(2, 3)}, "h2.test"},
+		{OriginCut, Origins{SubjectOf(cfg, 7), []Origin{{"*.a.test", "max-pages = 1", 1, []string{"b.a.test"}}}}, "b.a.test"},
+		{RunCompleted, NewRun(cfg, &schema.Run{ID: 7}), ""},
+		{DiskLow, Disk{SubjectOf(cfg, 0), 5}, ""},
+	} {
+		m, err := newMessage(tt.kind, tt.data)
+		if got := HostOf(m); got != tt.want || err != nil {
+			t.Errorf("a message %s is about %q (%v), want %q", tt.kind, got, err, tt.want)
+		}
+	}
+	if got := HostOf(&schema.Message{Kind: HostGivenUp, Body: []byte("[")}); got != "" {
+		t.Errorf("what cannot be read is about %q", got)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/split"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -73,8 +74,8 @@ func (s *Shard) enter(tx *kv.Tx) error {
 	return exchange.Enter(tx, s.Part)
 }
 
-// Whole returns why a file cannot be crawled by itself: it holds a part of a terrain, see
-// [ErrPart].
+// Whole returns why a file cannot be crawled by itself: it holds a part of a terrain, see [ErrPart], or was split, see
+// [split.ErrSplit].
 func Whole(store *kv.Store) error {
 	part := store.Part()
 	if part.Merged() {
@@ -84,7 +85,7 @@ func Whole(store *kv.Store) error {
 	if part.Shards != 0 {
 		return fmt.Errorf("%w: shard %d of %d, which the others have to know of", ErrPart, part.Shard, part.Shards)
 	}
-	return nil
+	return split.Refuse(store)
 }
 
 // fits returns why the run cannot continue in a file, which it only reads.
@@ -98,6 +99,9 @@ func (s *Shard) fits(store *kv.Store) error {
 	}
 	if was.Merged() {
 		return Whole(store)
+	}
+	if err := split.Refuse(store); err != nil {
+		return err
 	}
 	same := s.Part
 	same.Run, same.Configuration = was.Run, was.Configuration

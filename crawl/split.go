@@ -17,9 +17,8 @@ import (
 
 // Split writes the shards of a store that holds a whole terrain to new files, named by path. It sends no requests. If
 // what a changed configuration has begun is not finished, it does that first; otherwise the store stays as it is. The
-// files are synced when Split returns; after an error, some may be there. see may be nil.
-func Split(ctx context.Context, store *kv.Store, terrain [16]byte, shards int, path func(n int) string,
-	see func(step string, done, total int)) error {
+// files are synced when Split returns; after an error, some may be there. Split sets o.Ways and o.HostOf.
+func Split(ctx context.Context, store *kv.Store, o split.Options, path func(n int) string) error {
 	cfg, err := settle(store)
 	if err != nil {
 		return err
@@ -29,23 +28,22 @@ func Split(ctx context.Context, store *kv.Store, terrain [16]byte, shards int, p
 		return err
 	}
 	defer set.Client.Close()
-	s, err := split.New(ctx, store, split.Options{
-		Terrain: terrain, Shards: shards, HostOf: webhook.HostOf, See: see,
-		Ways: func(rule *shard.Rule, from int, f func(split.Way) error) error {
-			return record.New(store, set, silent(), nil).EachWay(ctx, rule, from, f)
-		},
-	})
+	o.HostOf = webhook.HostOf
+	o.Ways = func(rule *shard.Rule, from int, f func(split.Way) error) error {
+		return record.New(store, set, silent(), nil).EachWay(ctx, rule, from, f)
+	}
+	s, err := split.New(ctx, store, o)
 	if err != nil {
 		return err
 	}
 	growing := func(n int) string { return path(n) + ".growing" }
-	for n := range shards {
+	for n := range o.Shards {
 		err := within(growing(n), func(dst *kv.Store) error { return errors.Join(dst.Like(store), s.Begin(n, dst)) })
 		if err != nil {
 			return err
 		}
 	}
-	for n := range shards {
+	for n := range o.Shards {
 		err := within(growing(n), func(dst *kv.Store) error {
 			if err := s.Fill(n, dst); err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/split"
 )
 
 // splitPaper splits the file of a crawl of paper. The result has its map, and verifies.
@@ -19,7 +20,7 @@ func splitPaper(p *paperCrawl, shards int) *paperTerrain {
 	path := func(n int) string { return filepath.Join(dir, fmt.Sprintf("shard-%03d.bolt", n)) }
 	want := crawltest.Digest(p.t, p.path)
 	store := crawltest.Open(p.t, p.path)
-	if err := Split(p.t.Context(), store, [16]byte{1, 2}, shards, path, nil); err != nil {
+	if err := Split(p.t.Context(), store, split.Options{Terrain: [16]byte{1, 2}, Shards: shards}, path); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {

@@ -43,6 +43,7 @@ type Way struct {
 type Options struct {
 	Terrain [16]byte // ID of the new terrain
 	Shards  int
+	Drop    []string // names of values that are not copied
 
 	// Ways calls f for all ways that begin in a shard, or in any if from is negative.
 	Ways func(rule *shard.Rule, from int, f func(Way) error) error

@@ -185,7 +185,8 @@ func addCommands(root *cobra.Command, a *app) {
 			newImportCommand(a), newRobotsCommand(a)}},
 		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newResumeCommand(a), newStopCommand(a),
 			newReloadCommand(a), newWebhookCommand(a)}},
-		{"More than one machine:", []*cobra.Command{newHubCommand(a), newShardCommand(a)}},
+		{"More than one machine:", []*cobra.Command{newHubCommand(a), newShardCommand(a),
+			newSplitCommand(a)}},
 		{"Ask about the map:", []*cobra.Command{
 			newServeCommand(a), newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a),
 			newDuplicatesCommand(a), newInlinksCommand(a), newQueryCommand(a), newSuggestCommand(a),

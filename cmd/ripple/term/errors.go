@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/merge"
+	"github.com/sumi-ripple/ripple/kv/split"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -59,7 +60,7 @@ func IsUserError(err error) bool {
 		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, render.ErrNoBrowser) ||
 		errors.Is(err, render.ErrNoSandbox) ||
 		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory) || errors.Is(err, merge.ErrShards) ||
-		errors.Is(err, crawl.ErrPart)
+		errors.Is(err, crawl.ErrPart) || errors.Is(err, split.ErrSplit)
 }
 
 // A configError reports that a valid configuration cannot be used here.

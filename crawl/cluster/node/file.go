@@ -19,6 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/split"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -43,6 +44,9 @@ func openFile(o *Options, n int) (*file, error) {
 	store, err := o.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	if err := split.Refuse(store); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), store.Close())
 	}
 	f := &file{Store: store, path: path}
 	f.committed()

@@ -32,15 +32,15 @@ func newSplitCommand(a *app) *cobra.Command {
 		Use:   "split FILE|DIR --shards N [-o DIR]",
 		Short: "Split a state file into the shards of a new terrain",
 		Long: `Split the state file of one machine into N shards, so that several machines crawl the
-terrain from now on. Runs, visits, delays, suspensions, budgets and unsent webhook
-messages stay with their hosts, a run that is not over continues, and the map is the same.
-Pages that are stored stay where they are.
+terrain from now on. Visits, delays, suspensions, budgets and unsent webhook messages
+stay with their hosts, a run that is not over continues, and the map is the same. Stored
+pages stay where they are; in-links from web graphs are imported again.
 
-The folder of a stopped terrain with all its shards can be split again. N is their new
-number, which may be any, since the shards are merged before.
+The folder of a stopped terrain with all its shards can be split, too. N is their new
+number, and may be any, since the shards are merged before.
 
-FILE must not be crawled meanwhile. The new files are checked before they appear, all at
-once, and FILE is then refused by "ripple crawl". After a kill, run the same command
+FILE must not be in use. The new files are checked before they appear, all at once. FILE
+is then only read, and "ripple crawl" refuses it. After a kill, run the same command
 again. See "ripple help machines".`,
 		Example: "  ripple split ripple.bolt --shards 8\n" +
 			"  ripple split terrain --shards 32 -o larger\n" +
@@ -81,9 +81,10 @@ func runSplit(ctx context.Context, a *app, opts splitOptions, from string) error
 		return err
 	}
 	if done.Finished {
+		opts.out = done.Folder
 		a.Voice.Say("an earlier split was finished")
 	}
-	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", term.Shown(done.Folder), term.Count(done.Shards, "shard", "shards"),
+	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", term.Shown(opts.out), term.Count(done.Shards, "shard", "shards"),
 		term.Count(done.URLs, "URL", "URLs"), term.Count(done.Visits, "visit", "visits"))
 	a.Voice.Say("crawl them with [cluster] folder and shards; " + term.Shown(from) + " is only read from now on")
 	return nil

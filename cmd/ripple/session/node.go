@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/split"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -107,13 +108,21 @@ func tellUnwritten(v *term.Voice, cfg *config.Config) {
 	}
 }
 
-// tellBeside warns of a state file of one machine, which a node neither reads nor writes.
+// tellBeside warns of a state file of one machine, which a node neither reads nor writes, unless it was split.
 func tellBeside(v *term.Voice, cfg *config.Config) {
 	if _, err := os.Stat(cfg.State.Path); err != nil {
 		return
 	}
+	if store, err := statefile.OpenQuiet(cfg.State.Path); err == nil {
+		refused := split.Refuse(store)
+		store.Close()
+		if errors.Is(refused, split.ErrSplit) {
+			return
+		}
+	}
 	text := fmt.Sprintf("%s is the map of one machine, and is left as it is: with [cluster] hub the machines make "+
-		"another map, in %s", term.Shown(cfg.State.Path), term.Shown(cfg.Cluster.Folder))
+		"another map, in %s; \"ripple split\" makes shards of it", term.Shown(cfg.State.Path),
+		term.Shown(cfg.Cluster.Folder))
 	v.Warn(term.Event("a state file is not used", text, "path", cfg.State.Path))
 }
 

@@ -127,7 +127,8 @@ func TestLeaseEndsInHandshake(t *testing.T) {
 // A leaseFor is held as often as the channel has values.
 type leaseFor chan struct{}
 
-func (l leaseFor) Lost() <-chan struct{} { return nil }
+func (l leaseFor) Lost() <-chan struct{}      { return nil }
+func (l leaseFor) Ready(context.Context) bool { return l.Held() }
 func (l leaseFor) Held() bool {
 	select {
 	case <-l:

@@ -136,6 +136,11 @@ func (m *member) told() <-chan submission {
 // held reports whether the file may be written, and requests may be sent.
 func (m *member) held() bool { return m == nil || m.Shard.held() }
 
+// ready reports whether a request may be prepared, and may wait until that is known.
+func (m *member) ready(ctx context.Context) bool {
+	return m == nil || m.Shard == nil || m.Lease == nil || m.Lease.Ready(ctx)
+}
+
 // maySend returns why no more requests may be sent; nil: they may.
 func (m *member) maySend() error {
 	if !m.held() {

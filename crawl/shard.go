@@ -46,6 +46,9 @@ type Lease interface {
 	// Held reports whether the shard may be worked on now. It is called before every request and
 	// every commit.
 	Held() bool
+	// Ready reports whether a request may be prepared now, and waits, no longer than for ctx, until that is known. It is
+	// called before every request.
+	Ready(ctx context.Context) bool
 	// Lost returns a channel that is closed when the lease is lost, or a little later.
 	Lost() <-chan struct{}
 }

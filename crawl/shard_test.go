@@ -27,7 +27,8 @@ func (silence) Ask(context.Context, int, []byte) ([]byte, error) { return nil, e
 // A testLease is held until it is lost.
 type testLease chan struct{}
 
-func (l testLease) Lost() <-chan struct{} { return l }
+func (l testLease) Lost() <-chan struct{}      { return l }
+func (l testLease) Ready(context.Context) bool { return l.Held() }
 func (l testLease) Held() bool {
 	select {
 	case <-l:

@@ -82,7 +82,7 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 	case moved && v.clocks != nil:
 		pass(move(step, at))
 		return
-	case !v.member.held():
+	case !v.member.ready(ctx):
 		pass(unfound(step, &fetch.Error{Cause: fetch.Cancelled, Op: "ask", URL: step.URL, Err: ErrLease}))
 		return
 	case !v.inTurn(ctx, &step):

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
@@ -30,7 +31,7 @@ import (
 // TestMain makes the test binary be ripple, for scripts and for tests that start it.
 func TestMain(m *testing.M) {
 	program := command.New(os.Stdout, os.Stderr)
-	program.Timing = crawltest.Timing(8) // a busy machine keeps its leases
+	program.Timing = func(time.Duration) lease.Timing { return crawltest.Timing(8) } // a busy machine keeps its leases
 	forTests := func(arg string) bool { return strings.HasPrefix(arg, "-test.") }
 	if os.Getenv("RIPPLE_TEST_MAIN") != "" && !slices.ContainsFunc(os.Args, forTests) {
 		tellHoldings()

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
@@ -196,7 +195,7 @@ func TestTakeOverWhileCut(t *testing.T) {
 		t.Errorf("seed %d: digest %s, want %s", seed, got, want)
 	}
 	for _, e := range c.web.Log() {
-		if taken[c.rule.Of(e.Host)] && e.Opened.Before(cut) && e.Arrived.After(cut.Add(lease.Standard().Trust)) {
+		if taken[c.rule.Of(e.Host)] && e.Opened.Before(cut) && e.Arrived.After(cut.Add(crawltest.Timing(1).Trust)) {
 			t.Errorf("seed %d: https://%s%s arrives %v after the cut, from the former owner", seed, e.Host, e.Path,
 				e.Arrived.Sub(cut))
 		}

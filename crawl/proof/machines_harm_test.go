@@ -16,7 +16,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -332,7 +331,7 @@ func TestTakeOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if least := lease.Standard().Watch; took < least {
+	if least := crawltest.Timing(1).Watch; took < least {
 		t.Errorf("a shard is taken %v after its node was killed, want %v", took, least)
 	}
 	got, _, err := ms.end()

@@ -43,7 +43,7 @@ func hubAsChild(store string) error {
 func nodeAsChild(cfg *config.Config) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	timing := lease.Standard()
+	timing := crawltest.Timing(1)
 	if faster, err := strconv.Atoi(os.Getenv(envFaster)); err == nil {
 		timing = crawltest.Timing(faster)
 	}

@@ -79,6 +79,9 @@ func (n *holder) Held() bool {
 	}
 }
 
+// Ready implements [crawl.Lease].
+func (n *holder) Ready(context.Context) bool { return n.Held() }
+
 // Lost implements [crawl.Lease].
 func (n *holder) Lost() <-chan struct{} { return n.lost }
 

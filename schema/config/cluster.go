@@ -6,16 +6,24 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"time"
+)
+
+// The limits of leases.
+const (
+	shortestLease = 30 * time.Second
+	longestLease  = time.Hour
 )
 
 // Cluster is [cluster]: a terrain that several machines crawl together.
 type Cluster struct {
-	Hub         string // comma-separated URLs; empty: one machine
-	Shards      int    // used only when the terrain is created
-	Folder      string // of this node's state files
-	MaxShards   int    // limit for this node; 0: no limit
-	Credentials string // file
-	CAFile      string // empty: the system's certificates
+	Hub         string        // comma-separated URLs; empty: one machine
+	Shards      int           // used only when the terrain is created
+	Folder      string        // of this node's state files
+	MaxShards   int           // limit for this node; 0: no limit
+	Lease       time.Duration // of a shard; part of the terrain
+	Credentials string        // file
+	CAFile      string        // empty: the system's certificates
 }
 
 func (c *Cluster) keys() []key {
@@ -25,6 +33,8 @@ func (c *Cluster) keys() []key {
 		{name: "shards", doc: "number of parts of a new terrain; it never changes", value: number(&c.Shards, 1, 256)},
 		{name: "folder", doc: "this node's state files, shard-000.bolt and so on", value: str(&c.Folder, notEmpty)},
 		{name: "max-shards", doc: "shards that this node holds at most; 0: no limit", value: number(&c.MaxShards, 0, 256)},
+		{name: "lease", unit: "duration", doc: "how long a machine crawls without the hub, 30s to 1h; fixed for a terrain",
+			value: between(&c.Lease, shortestLease, longestLease)},
 		{name: "credentials",
 			doc:   "the hub's token file, or one with this node's NKey, readable by its owner alone",
 			value: str(&c.Credentials, anything)},

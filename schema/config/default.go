@@ -64,6 +64,6 @@ func newConfig() *Config {
 		Recrawl: Recrawl{MinAge: 24 * time.Hour},
 		Checks:  Checks{Soft404: Soft404Origins},
 		Render:  Render{Mode: RenderOff, MaxRequests: 60, Timeout: 20 * time.Second, Sandbox: true},
-		Cluster: Cluster{Shards: 8, Folder: "./terrain"},
+		Cluster: Cluster{Shards: 8, Folder: "./terrain", Lease: 10 * time.Minute},
 	}
 }

@@ -48,6 +48,7 @@ func writeTable(b *bytes.Buffer, t table) {
 func (c *Config) Shared() []byte {
 	s, usual := *c, newConfig()
 	s.State, s.Output, s.Monitor, s.Cluster = usual.State, usual.Output, usual.Monitor, usual.Cluster
+	s.Cluster.Lease = c.Cluster.Lease
 	s.Crawler.MaxConcurrentPagesOpen, s.Crawler.MaxRunTime = usual.Crawler.MaxConcurrentPagesOpen, usual.Crawler.MaxRunTime
 	s.Network.MaxOpen, s.Network.MemoryLimit, s.Network.Proxy = usual.Network.MaxOpen, usual.Network.MemoryLimit, ""
 	s.Render.MaxBrowsers, s.Render.Sandbox = usual.Render.MaxBrowsers, usual.Render.Sandbox
@@ -66,7 +67,7 @@ func (c *Config) SharedHash() [32]byte { return sha256.Sum256(c.Shared()) }
 func (c *Config) ReadingHash() [32]byte {
 	s, usual := *c, newConfig()
 	s.Retry, s.Politeness, s.Network, s.Pages = usual.Retry, usual.Politeness, usual.Network, usual.Pages
-	s.Recrawl, s.Render = usual.Recrawl, usual.Render
+	s.Recrawl, s.Render, s.Cluster = usual.Recrawl, usual.Render, usual.Cluster
 	return s.SharedHash()
 }
 

@@ -106,7 +106,10 @@ func boolean(at *bool) value {
 	}, func(b bool) string { return fmt.Sprint(b) })
 }
 
-func duration(at *time.Duration, lo time.Duration) value {
+func duration(at *time.Duration, lo time.Duration) value { return between(at, lo, longest) }
+
+// between is a duration with two limits.
+func between(at *time.Duration, lo, hi time.Duration) value {
 	return bind(at, func(raw any) (time.Duration, error) {
 		s, err := text(raw)
 		if err != nil {
@@ -116,8 +119,8 @@ func duration(at *time.Duration, lo time.Duration) value {
 		switch {
 		case err != nil:
 			return 0, fmt.Errorf("%s is not a duration like \"30s\", \"10m\" or \"24h\"", quote(s))
-		case d < lo || d > longest:
-			return 0, fmt.Errorf("%s is not between %s and %s", quote(s), tomlDuration(lo), tomlDuration(longest))
+		case d < lo || d > hi:
+			return 0, fmt.Errorf("%s is not between %s and %s", quote(s), tomlDuration(lo), tomlDuration(hi))
 		}
 		return d, nil
 	}, tomlDuration)

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -104,6 +105,9 @@ func newShardStats(one *node.Shard) ShardStats {
 		s.Since = &one.Since
 	}
 	switch r := one.Report; {
+	case one.Waits != nil:
+		w := one.Waits
+		s.Status, s.State, s.Config, s.Node = &w.Status, w.Status.Status, w.Configuration, cmp.Or(one.Node, one.Maker)
 	case r != nil:
 		s.Status, s.State, s.Config = &r.Status, r.Status.Status, r.Configuration
 		s.Pages = &r.Status.Pages

@@ -23,12 +23,14 @@ import (
 type Program struct {
 	Stdout, Stderr io.Writer
 	SilentFor      time.Duration // how long work may take before its progress is reported
-	Timing         lease.Timing  // of all machines of a terrain
+
+	// Timing returns the timing of leases of the given length.
+	Timing func(length time.Duration) lease.Timing
 }
 
 // New returns the program that users run.
 func New(stdout, stderr io.Writer) Program {
-	return Program{Stdout: stdout, Stderr: stderr, SilentFor: term.SilentFor, Timing: lease.Standard()}
+	return Program{Stdout: stdout, Stderr: stderr, SilentFor: term.SilentFor, Timing: lease.Of}
 }
 
 // Run executes a command. If it fails, Run reports why and returns the error.

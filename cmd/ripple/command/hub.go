@@ -59,10 +59,10 @@ func newHubCommand(a *app) *cobra.Command {
 node has which shard. A terrain needs one; your own nats-server with JetStream will do.
 The map is not here: it is in the nodes' state files.
 
-The store may be lost, or deleted while the hub is stopped: every shard then waits half
-a minute. Never restore it from a copy, because nodes would believe what it says. If it
-cannot be written because the disk is full, the hub says so and is unavailable until it
-can, for at least half a minute.
+The hub may be restarted at any time: nodes crawl on without it for the length of a
+lease. Its store may be lost, or deleted while the hub is stopped. Never restore it from
+a copy, because nodes would believe what it says. If it cannot be written because the
+disk is full, the hub says so and is unavailable until it can, for at least half a minute.
 
 The hub prints its address and the path of its token file. [cluster] credentials of each
 node names that file, or a copy of it. Everyone who knows the token has full access

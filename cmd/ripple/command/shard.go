@@ -58,7 +58,7 @@ func newRecreateCommand(a *app) *cobra.Command {
 		Use:   "recreate N... [CONFIG]",
 		Short: "Recreate the lost file of shard N on this machine",
 		Long: `Recreate the lost file of shard N on this machine, with the crawl that is running here
-or the next one. It takes a little more than half a minute, to make sure that nobody has
+or the next one. It takes a little more than a lease, to make sure that nobody has
 the shard. All other shards tell the new file what they know, and its sites are visited
 again, after max-suspension. Their earlier visits are lost, and so are their suspensions.
 A copy of the old file is refused from then on. If one of several shards cannot be
@@ -111,9 +111,9 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 	if len(shards) > 1 {
 		return term.Usage("shards are released one by one")
 	}
-	n := shards[0]
+	n, timing := shards[0], a.Timing(cfg.Cluster.Lease)
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
-		r, err := node.Release(ctx, conn, n, a.Timing)
+		r, err := node.Release(ctx, conn, n, timing)
 		if err != nil {
 			return shardError(err)
 		}
@@ -128,7 +128,7 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 				"restart that one to take it back", n, name, term.Shown(r.Path))
 		case r.Silent:
 			text = fmt.Sprintf("shard %d: %s has been silent for %s; if it is off, its file %s may be moved as it is",
-				n, name, a.Timing.Watch, node.FilePath("", n))
+				n, name, timing.Patience(), node.FilePath("", n))
 		default:
 			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is",
 				n, node.FilePath("", n), name)
@@ -156,7 +156,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 	}
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
 		next, err := node.Recreate(ctx, conn, node.Recreation{
-			ID: id, Node: name, Shards: shards, Timing: a.Timing, Clock: lease.MachineClock(),
+			ID: id, Node: name, Shards: shards, Config: cfg, Timing: a.Timing(cfg.Cluster.Lease), Clock: lease.MachineClock(),
 		})
 		if err != nil {
 			return shardError(err)
@@ -184,6 +184,8 @@ func shardError(err error) error {
 		return term.Hint(err, "a shard that somebody has is moved with \"ripple shard release\"")
 	case errors.Is(err, node.ErrSilent):
 		return term.Hint(err, "first start the machines that have them; name all shards that are lost in one command")
+	case errors.Is(err, node.ErrLease):
+		return term.Hint(err, "use the configuration of the terrain's machines")
 	case errors.Is(err, node.ErrShard):
 		return term.Usage("%s", strings.TrimSpace(err.Error()))
 	}

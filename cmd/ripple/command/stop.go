@@ -69,7 +69,7 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 		return err
 	}
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
-		e, err := node.StopWithout(ctx, conn, without, a.Timing)
+		e, err := node.StopWithout(ctx, conn, without, a.Timing(cfg.Cluster.Lease))
 		if e.Nodes == nil {
 			return stopError(err)
 		}

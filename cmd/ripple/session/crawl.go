@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/cmd/ripple/seeds"
@@ -27,7 +28,7 @@ type Options struct {
 	NewTerrain bool // see [node.Options]
 	Seeds      seeds.Options
 	Listen     string
-	Timing     lease.Timing // of all machines of a terrain
+	Timing     func(lease time.Duration) lease.Timing // see [command.Program]
 }
 
 // Crawl runs the crawl that the configuration at path describes.

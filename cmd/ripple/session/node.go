@@ -49,7 +49,7 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 		Release: term.ThisBuild().Version,
 		Folder:  own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
 		NewTerrain: opts.NewTerrain,
-		Config:     own, Log: v.Logger(), Timing: opts.Timing, Clock: lease.MachineClock(), Machine: machine,
+		Config:     own, Log: v.Logger(), Timing: opts.Timing(own.Cluster.Lease), Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
 			store, err := statefile.OpenLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
 			return store, m.Explain(err)
@@ -175,7 +175,7 @@ func nodeError(cfg *config.Config, err error) error {
 		return term.Hint(term.WrongConfig(err),
 			"all machines follow one configuration, except for [state], [output], [monitor], [cluster] and "+
 				"the machine's limits; during a run \"ripple reload\" changes it for all")
-	case errors.Is(err, crawl.ErrIdentity):
+	case errors.Is(err, crawl.ErrIdentity), errors.Is(err, node.ErrLease):
 		return term.Hint(err, "restore them, or begin a new terrain with an empty [cluster] folder on each machine and an "+
 			"empty store of the hub")
 	case errors.Is(err, node.ErrTwin):

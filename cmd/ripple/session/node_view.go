@@ -17,7 +17,6 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
-	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -256,7 +255,7 @@ func (v *nodeView) away(now time.Time) string {
 	defer v.mu.Unlock()
 	for _, h := range v.shards {
 		if h.state == "crawling" {
-			return text + "; without it nothing is requested after " + term.Span(lease.Standard().Trust)
+			return text + "; without it nothing is requested after " + term.Span(v.cfg.Cluster.Lease)
 		}
 	}
 	return text + ": nothing is requested until it answers"

@@ -39,7 +39,7 @@ func TestNodeWithoutHub(t *testing.T) {
 	}
 	defer conn.Close()
 	var said strings.Builder
-	v := newNodeView(term.NewVoice(&said), "", &config.Config{}, Options{})
+	v := newNodeView(term.NewVoice(&said), "", &config.Config{Cluster: config.Cluster{Lease: 10 * time.Minute}}, Options{})
 	v.desk.Look.Conn, v.desk.away = conn, v.away
 	v.shards = map[int]*held{0: {state: "crawling"}}
 	server.Close()
@@ -49,7 +49,7 @@ func TestNodeWithoutHub(t *testing.T) {
 		t.Fatal("the hub is not away")
 	}
 	now := since.Add(12 * time.Second)
-	if got, want := v.away(now), "no hub for 12 s; without it nothing is requested after 25 s"; got != want {
+	if got, want := v.away(now), "no hub for 12 s; without it nothing is requested after 10 min 00 s"; got != want {
 		t.Errorf("with a lease: %q, want %q", got, want)
 	}
 	v.shards[0].state = "lost"

@@ -133,6 +133,9 @@ func (b *Bucket) session(ctx context.Context) (string, error) {
 	return fmt.Sprint(server, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq, "#", reconnects), err
 }
 
+// Connections implements [lease.Bucket].
+func (b *Bucket) Connections() uint64 { return b.conn.nats.Stats().Reconnects }
+
 // Get implements [lease.Bucket].
 func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
 	asked := time.Now()

@@ -55,21 +55,29 @@ func (c *Carrier) Ask(ctx context.Context, lane string, shard int, message []byt
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", exchange.ErrNobody, err)
 		}
-		answer, err := c.bucket.conn.nats.RequestWithContext(ctx, c.bucket.subject(shard, opening, lane), message)
-		switch {
-		case err == nil && answer.Header.Get(isFull) != "":
-			return nil, fmt.Errorf("%w: shard %d: %w", exchange.ErrNobody, shard, errFull)
-		case err == nil:
-			return answer.Data, nil
-		}
-		if !c.bucket.conn.nats.IsConnected() {
-			err = &awayError{err}
+		answer, err := c.bucket.Ask(ctx, lane, shard, opening, message)
+		if err == nil || errors.Is(err, errFull) {
+			return answer, err
 		}
 		c.forget(shard)
 		if !known || !errors.Is(err, nats.ErrNoResponders) {
-			return nil, fmt.Errorf("%w: shard %d: %w", exchange.ErrNobody, shard, err)
+			return nil, err
 		}
 	}
+}
+
+// Ask sends a message to the [Post] of a shard in an opening, and returns the answer, or [exchange.ErrNobody].
+func (b *Bucket) Ask(ctx context.Context, lane string, shard int, o schema.Opening, message []byte) ([]byte, error) {
+	answer, err := b.conn.nats.RequestWithContext(ctx, b.subject(shard, o, lane), message)
+	switch {
+	case err == nil && answer.Header.Get(isFull) != "":
+		err = errFull
+	case err == nil:
+		return answer.Data, nil
+	case !b.conn.nats.IsConnected():
+		err = &awayError{err}
+	}
+	return nil, fmt.Errorf("%w: shard %d: %w", exchange.ErrNobody, shard, err)
 }
 
 // find returns the opening of a shard, and whether it was cached.

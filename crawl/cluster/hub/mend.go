@@ -36,9 +36,8 @@ func (s *Server) ailing() string {
 }
 
 // mend stops the NATS server, and starts another one on the same store once that can be written, unless ctx
-// is done before. The hub is away for at least as long as a taker watches a record: a failed write may have
-// been read, and the restart may undo it. By the end of that time, a node that holds a shard by that write no
-// longer trusts it.
+// is done before. A failed write may have been read, and the restart may undo it: a lease begins only with a claim
+// that was acknowledged, see [lease].
 func (s *Server) mend(ctx context.Context, why string) {
 	s.say("the store cannot be written; nodes find no hub until it can", why)
 	s.end()

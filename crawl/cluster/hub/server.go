@@ -45,7 +45,6 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
@@ -74,7 +73,7 @@ type Options struct {
 	TLS    *tls.Config // nil: no TLS
 	Log    *slog.Logger
 
-	rest time.Duration // see [Server.mend]; 0: the Watch of leases
+	rest time.Duration // see [Server.mend]; 0: patience
 }
 
 // A Server is a NATS server with JetStream in this process. Every write is synced before it is acknowledged.
@@ -100,7 +99,7 @@ func Start(o Options) (*Server, error) {
 		return nil, err
 	}
 	if o.rest == 0 {
-		o.rest = lease.Standard().Watch
+		o.rest = 2 * patience
 	}
 	s := &Server{options: o, lock: lock}
 	if err := s.begin(settings); err != nil {

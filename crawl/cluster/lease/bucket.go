@@ -18,6 +18,8 @@ type Bucket interface {
 	// Session identifies the process of the server, the bucket itself and, after a #, the connection. It changes
 	// when one of them is re-created, and never returns to an old value.
 	Session(ctx context.Context) (string, error)
+	// Connections counts the connections so far. It sends nothing.
+	Connections() uint64
 	// Get returns the record of a key, or [ErrNone].
 	Get(ctx context.Context, key string) (Entry, error)
 	// Create creates a record and returns its revision; [ErrChanged]: there is one already; [ErrTooLarge].

@@ -3,7 +3,7 @@
 //
 // [Take] waits until the shard is free and claims it, [Lease.Keep] renews the claim, and [Lease.Held] reports
 // whether it may still be trusted. Held must be checked just before every request to a web server, and before
-// writing or answering a message.
+// writing or answering a message. [Lease.Ready] must be called before a request is prepared.
 //
 // # Why two nodes never hold one shard
 //
@@ -14,13 +14,18 @@
 // intervals of trust therefore never overlap if clocks run at about the same rate: Watch is a fifth longer
 // than Trust.
 //
+// A holder that cannot reach the bucket continues for as long as its trust lasts, so a hub that is restarted stops
+// nobody. After each reconnection the holder reads its record before the next request.
+//
 // The clock keeps running while the machine is suspended. It cannot in a halted virtual machine, but
 // afterwards the wall clock jumps relative to it, and a jump ends the trust. A machine that is halted and
 // then shows no jump is not covered.
 //
-// If there is no record, a taker creates an empty one and watches that. A wiped bucket is thus no special
-// case, provided that its revisions match none of the old ones. A watch and the claim that ends it count only
-// within one session, because data that a hub has lost may come back in an old state.
+// If there is no record, a taker creates an empty one and watches that. A holder whose record is gone, or empty,
+// writes it again while its trust lasts: nobody else can have ended a watch. A wiped bucket therefore stops nobody
+// either, provided that its revisions match none of the old ones. A watch and the claim that ends it count only
+// within one instance of the bucket, because data that a hub has lost may come back in an old state. Only a claim
+// that was acknowledged begins a lease, because a hub may lose one that was not, and others may then need no watch.
 //
 // Four claims need no watch: of a record that its holder has released; of one that gives its file up, which
 // was watched before; of one that the same node wrote for the same file, whose lock it holds; and of one that
@@ -63,6 +68,11 @@ type Lease struct {
 	ended atomic.Bool
 	lost  chan struct{}
 	close func() // closes lost, once
+
+	read   atomic.Uint64 // [Bucket.Connections] before the record was last read
+	hurry  chan struct{} // makes Keep read the record at once
+	mu     sync.Mutex
+	reread chan struct{} // closed when the record has been read, and replaced by another
 }
 
 // A term is a write, identified by its random number.
@@ -72,9 +82,13 @@ type term struct {
 }
 
 func newLease(c Claim, own record, sent Instant) *Lease {
-	l := &Lease{claim: c, own: own, terms: []term{{own.Random, sent}}, lost: make(chan struct{})}
+	l := &Lease{
+		claim: c, own: own, terms: []term{{own.Random, sent}}, lost: make(chan struct{}), hurry: make(chan struct{}, 1),
+		reread: make(chan struct{}),
+	}
 	l.close = sync.OnceFunc(func() { close(l.lost) })
 	l.trust.Store(&sent)
+	l.read.Store(c.Bucket.Connections())
 	return l
 }
 
@@ -88,6 +102,30 @@ func (l *Lease) Held() bool {
 		return true
 	}
 	l.ended.Store(true)
+	return false
+}
+
+// Ready reports whether a request may be prepared. After a reconnection it first waits until Keep has read the record,
+// unless ctx is done before.
+func (l *Lease) Ready(ctx context.Context) bool {
+	for l.Held() {
+		l.mu.Lock()
+		reread := l.reread
+		l.mu.Unlock()
+		if l.read.Load() == l.claim.Bucket.Connections() {
+			return true
+		}
+		select {
+		case l.hurry <- struct{}{}:
+		default: // it hurries already
+		}
+		select {
+		case <-reread:
+		case <-l.lost:
+		case <-ctx.Done():
+			return false
+		}
+	}
 	return false
 }
 
@@ -140,14 +178,17 @@ func (l *Lease) renew(ctx context.Context) error {
 		if err == nil {
 			wait = l.claim.Timing.Renew - (l.claim.Clock().Run - began.Run)
 		}
-		if err := pause(ctx, wait); err != nil {
-			return err
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		case <-l.hurry:
 		}
 	}
 }
 
 // again renews the lease once. It reads the record first, to find out the effect of unanswered writes and the
-// state of the bucket.
+// state of the bucket. A record that the hub has lost is written again.
 func (l *Lease) again(ctx context.Context) error {
 	e, err := l.mine(ctx)
 	if err != nil {
@@ -162,21 +203,27 @@ func (l *Lease) again(ctx context.Context) error {
 	l.terms = append(l.terms, t)
 	ctx, cancel := context.WithTimeout(ctx, l.claim.Timing.ask())
 	defer cancel()
-	if _, err := l.claim.Bucket.Update(ctx, l.claim.Key, r.encode(), e.Revision); err != nil {
+	if e.Value != nil {
+		_, err = l.claim.Bucket.Update(ctx, l.claim.Key, r.encode(), e.Revision)
+	} else if _, err = l.claim.Bucket.Session(ctx); err == nil { // re-creates the bucket
+		_, err = l.claim.Bucket.Create(ctx, l.claim.Key, r.encode())
+	}
+	if err != nil {
 		return err
 	}
 	l.own = r
 	return l.adopt(t)
 }
 
-// mine reads the record and adopts the write of this lease that it contains. The lease is lost if another
-// node has written the record, or if it does not exist.
-func (l *Lease) mine(ctx context.Context) (Entry, error) {
+// mine reads the record and adopts the write of this lease that it contains. If there is no record, the entry is
+// zero. The lease is lost if another node has written the record.
+func (l *Lease) mine(ctx context.Context) (e Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.claim.Timing.ask())
 	defer cancel()
-	e, err := l.claim.Bucket.Get(ctx, l.claim.Key)
-	if errors.Is(err, ErrNone) {
-		return e, fmt.Errorf("%w: the hub has lost its record", ErrLost)
+	connection := l.claim.Bucket.Connections()
+	if e, err = l.claim.Bucket.Get(ctx, l.claim.Key); errors.Is(err, ErrNone) {
+		l.readOver(connection)
+		return Entry{}, nil
 	}
 	if err != nil {
 		return e, err
@@ -185,12 +232,27 @@ func (l *Lease) mine(ctx context.Context) (Entry, error) {
 	if err != nil {
 		return e, fmt.Errorf("%w: %w", ErrLost, err)
 	}
+	if r.State == empty { // another node waits
+		l.readOver(connection)
+		return e, nil
+	}
 	for _, t := range l.terms {
 		if t.random == r.Random {
-			return e, l.adopt(t)
+			err := l.adopt(t)
+			l.readOver(connection)
+			return e, err
 		}
 	}
 	return e, fmt.Errorf("%w: %w", ErrLost, r.held(l.claim.Key))
+}
+
+// readOver records that the record was read over a connection, and is still this lease's to write.
+func (l *Lease) readOver(connection uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.read.Store(connection)
+	close(l.reread)
+	l.reread = make(chan struct{})
 }
 
 // adopt trusts a write that is the record's current content, from the time it was sent. Earlier writes can no

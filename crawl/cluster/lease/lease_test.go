@@ -207,7 +207,6 @@ func TestLost(t *testing.T) {
 		{"clock ahead", func(_ *world, n *node) { n.set(1100 * time.Millisecond) }, 2 * time.Second, "jumped"},
 		{"clock behind", func(_ *world, n *node) { n.set(-time.Hour) }, 2 * time.Second, "jumped"},
 		{"cut off", func(_ *world, n *node) { n.leave(time.Hour) }, 25 * time.Second, "renewed in time"},
-		{"wiped", func(w *world, _ *node) { w.wipe() }, 11 * time.Second, "has lost its record"},
 		{"somebody else's", func(w *world, _ *node) {
 			r := record{State: held, Node: "x", Opening: make([]byte, 16), Random: "other"}
 			w.place(r.encode())
@@ -274,6 +273,110 @@ func TestReconnected(t *testing.T) {
 		}
 		if err := stop(); !errors.Is(err, context.Canceled) || !l.Held() {
 			t.Errorf("it ends with %v", err)
+		}
+	})
+}
+
+// A holder writes its record again that the bucket has lost, and others do not get the shard meanwhile.
+func TestWiped(t *testing.T) {
+	for name, waits := range map[string]time.Duration{"others come late": time.Minute, "others come first": 0} {
+		t.Run(name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				a, b := w.node("a"), w.node("b")
+				l, _ := took(t, a.claim(&paperFile{}, ""))
+				stop := keep(t, l)
+				for range 10 {
+					time.Sleep(time.Minute)
+					w.wipe()
+					time.Sleep(waits)
+					var by *HeldError
+					if _, err := Take(t.Context(), b.claim(&paperFile{any: true}, "")); !errors.As(err, &by) || by.Node != "a" {
+						t.Errorf("another node is told %v", err)
+					}
+				}
+				if err := stop(); !errors.Is(err, context.Canceled) || !l.Held() {
+					t.Errorf("it ends with %v", err)
+				}
+			})
+		})
+	}
+}
+
+// After a reconnection no request is prepared before the record has been read.
+func TestReady(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		n := w.node("a")
+		l, _ := took(t, n.claim(&paperFile{}, ""))
+		stop := keep(t, l)
+		reads := 0
+		n.back = func(writes bool) bool {
+			if !writes {
+				reads++
+			}
+			return false
+		}
+		for range 20 {
+			time.Sleep(3700 * time.Millisecond)
+			n.reconnect()
+			before, began := reads, time.Now()
+			if !l.Ready(t.Context()) || reads == before || time.Since(began) > time.Second {
+				t.Errorf("after %s and %d reads", time.Since(began), reads-before)
+			}
+		}
+		n.reconnect()
+		n.leave(5 * time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if l.Ready(ctx) || !l.Held() {
+			t.Error("ready without a connection")
+		}
+		time.Sleep(time.Minute)
+		n.reconnect()
+		w.place(record{State: held, Node: "x", Opening: make([]byte, 16), Random: "other"}.encode())
+		if l.Ready(t.Context()) {
+			t.Error("ready although the shard is another node's")
+		}
+		if err := stop(); !errors.Is(err, ErrLost) {
+			t.Errorf("it ends with %v", err)
+		}
+	})
+}
+
+// A reconnection to the same bucket does not prolong a watch.
+func TestReconnectedWhileWatching(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.place(record{State: held, Node: "x", Opening: make([]byte, 16), Random: "other"}.encode())
+		n := w.node("a")
+		for wait := range 5 {
+			time.AfterFunc(time.Duration(wait+1)*5*time.Second, n.reconnect)
+		}
+		var waits []Wait
+		c := n.claim(&paperFile{any: true}, "")
+		c.Waits = func(w Wait) { waits = append(waits, w) }
+		if _, after := took(t, c); !within(after, 30*time.Second) {
+			t.Errorf("it took %s", after)
+		}
+		if len(waits) != 1 || waits[0] != (Wait{"x", 30 * time.Second}) {
+			t.Errorf("it waits for %v", waits)
+		}
+	})
+}
+
+// A claim that was not acknowledged begins no lease, because the bucket may lose it.
+func TestClaimWithoutAnswer(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		w.place(record{State: free, Opening: make([]byte, 16), Random: "other"}.encode())
+		n := w.node("a")
+		writes := 0
+		n.back = func(wrote bool) bool {
+			if wrote {
+				writes++
+			}
+			return wrote && writes < 3
+		}
+		file := &paperFile{any: true}
+		if took(t, n.claim(file, "")); writes != 3 || len(file.openings) != 1 {
+			t.Errorf("%d writes, %d openings", writes, len(file.openings))
 		}
 	})
 }

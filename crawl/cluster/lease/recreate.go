@@ -33,7 +33,7 @@ func Recreate(ctx context.Context, c Claim, above uint64) (*Given, error) {
 		if g.Epoch = r.Epoch; r.Random == own.Random {
 			return true, nil
 		}
-		if may, err := t.watch(session, e.Revision, r); err != nil || !may {
+		if may, err := t.watch(Instance(session), e.Revision, r); err != nil || !may {
 			return false, err
 		}
 		own.Epoch, g.before = max(r.Epoch, above)+1, e

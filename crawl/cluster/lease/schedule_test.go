@@ -154,7 +154,7 @@ func TestHoldsNeverOverlap(t *testing.T) {
 	taken, faults := 0, map[string]int{}
 	for seed := range count {
 		synctest.Test(t, func(t *testing.T) {
-			s := newSchedule(uint64(seed), Standard())
+			s := newSchedule(uint64(seed), Of(25*time.Second))
 			if err := s.run(t, 10*time.Minute); err != nil {
 				t.Errorf("schedule %d: %v", seed, err)
 			}
@@ -175,7 +175,7 @@ func TestHoldsNeverOverlap(t *testing.T) {
 
 // A watch that is too short is detected: the test above can see a violation.
 func TestShortWatchIsFound(t *testing.T) {
-	timing := Standard()
+	timing := Of(25 * time.Second)
 	timing.Watch = timing.Trust - 10*time.Second
 	for seed := range uint64(20) {
 		var err error

@@ -60,6 +60,15 @@ type Claim struct {
 	Founded string
 	Timing  Timing
 	Clock   func() Instant // [MachineClock]
+	// Waits is called when Take begins to watch a record that another node, or an earlier process, may still trust.
+	// It may be nil.
+	Waits func(Wait)
+}
+
+// A Wait is the time for which a taker watches a record.
+type Wait struct {
+	Node string        // that claimed it last; empty: unknown
+	For  time.Duration // unless the record changes
 }
 
 // Take claims a shard, which takes Watch unless its record is free or the shard was never held. It returns a
@@ -86,16 +95,17 @@ type taker struct {
 
 // A sighting is a record that has been unchanged since a given moment.
 type sighting struct {
-	session  string
+	instance string // of the bucket
 	revision uint64
 	since    Instant // just after it was first read
 }
 
 // An attempt is a claim that was sent.
 type attempt struct {
-	record  record
-	session string // in which the record was watched
-	sent    Instant
+	record   record
+	instance string // of the bucket in which the record was watched
+	sent     Instant
+	accepted bool // the hub has answered
 }
 
 // until runs step until it reports that it was the last one.
@@ -125,22 +135,26 @@ func (t *taker) until(ctx context.Context, step func() (bool, error)) error {
 }
 
 // step reads the record once, and claims it if allowed. The lease begins when the claim is read back, in the
-// session in which the record was watched.
+// instance in which the record was watched.
 func (t *taker) step(ctx context.Context) (*Lease, error) {
 	session, e, r, err := t.look(ctx)
 	if err != nil || t.away != nil {
 		return nil, err
 	}
-	if own := t.own(r); own != nil && own.session == session && t.Timing.trusts(own.sent, t.Clock()) {
-		return newLease(t.Claim, own.record, own.sent), nil
+	instance := Instance(session)
+	if own := t.own(r); own != nil && own.instance == instance && t.Timing.trusts(own.sent, t.Clock()) {
+		if own.accepted {
+			return newLease(t.Claim, own.record, own.sent), nil
+		}
+		return nil, t.claim(ctx, instance, e.Revision)
 	}
 	if err := t.contained(r); err != nil {
 		return nil, err
 	}
-	if may, err := t.watch(session, e.Revision, r); err != nil || !may {
+	if may, err := t.watch(instance, e.Revision, r); err != nil || !may {
 		return nil, err
 	}
-	return nil, t.claim(ctx, session, e.Revision)
+	return nil, t.claim(ctx, instance, e.Revision)
 }
 
 // look reads the record once, or records that the bucket does not answer.
@@ -195,46 +209,51 @@ func (t *taker) contained(r record) error {
 
 // watch reports whether the record may be claimed. A record of this very file is not waited out: the file is
 // locked here, so the process that claimed it is dead, even if its messages may still arrive late.
-func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
+func (t *taker) watch(instance string, revision uint64, r record) (bool, error) {
 	if r.File != "" && r.File == t.FileID && r.ID == t.ID {
 		return true, nil
 	}
-	if r.State == empty && t.Epoch == 0 && t.Founded != "" && Instance(session) == t.Founded {
+	if r.State == empty && t.Epoch == 0 && t.Founded != "" && instance == t.Founded {
 		return true, nil
 	}
 	now := t.Clock()
-	if t.seen.session != session || t.seen.revision != revision {
-		renewed := t.seen.session == session && r.State == held && r.Instance != t.Instance
-		if t.seen = (sighting{session, revision, now}); renewed {
+	if t.seen.instance != instance || t.seen.revision != revision {
+		renewed := t.seen.instance == instance && r.State == held && r.Instance != t.Instance
+		if t.seen = (sighting{instance, revision, now}); renewed {
 			return false, r.held(t.Key)
+		}
+		if t.Waits != nil && r.State != free && r.State != recreate {
+			t.Waits(Wait{Node: r.Node, For: t.Timing.Watch})
 		}
 	}
 	return r.State == free || r.State == recreate || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
 }
 
 // claim tries to claim a record that was read. The next step finds out the result.
-func (t *taker) claim(ctx context.Context, session string, revision uint64) (err error) {
+func (t *taker) claim(ctx context.Context, instance string, revision uint64) (err error) {
 	if t.opening == (schema.Opening{}) {
 		if t.opening, err = t.File.Begin(); err != nil {
 			return err
 		}
 	}
-	a := attempt{session: session, sent: t.Clock(), record: record{
+	a := attempt{instance: instance, sent: t.Clock(), record: record{
 		State: held, ID: t.ID, Node: t.Node, Instance: t.Instance, Opening: t.opening[:], Commit: t.File.Commit(),
 		Epoch: t.Epoch, Random: rand.Text(),
 	}}
 	a.record.Since = time.Unix(0, int64(a.sent.Wall)).UTC().Truncate(time.Second)
+	a.accepted = t.update(ctx, a.record, revision)
 	t.sent = append(t.sent, a)
-	t.update(ctx, a.record, revision)
 	return nil
 }
 
-// update writes a record if it has the given revision. The next step finds out the result.
-func (t *taker) update(ctx context.Context, r record, revision uint64) {
+// update writes a record if it has the given revision, and reports whether the hub has accepted that. If not, the next
+// step finds out the result.
+func (t *taker) update(ctx context.Context, r record, revision uint64) bool {
 	ctx, cancel := context.WithTimeout(ctx, t.Timing.ask())
 	defer cancel()
 	_, err := t.Bucket.Update(ctx, t.Key, r.encode(), revision)
 	if t.hurry = err == nil || errors.Is(err, ErrChanged); !t.hurry {
 		t.away = err
 	}
+	return err == nil
 }

@@ -2,6 +2,9 @@ package lease
 
 import "time"
 
+// renewEvery is the time between renewals, however long a lease is.
+const renewEvery = 10 * time.Second
+
 // A Timing holds the durations of leases. It must be the same on all nodes of a terrain.
 type Timing struct {
 	Watch time.Duration // how long a taker must see a record unchanged
@@ -10,10 +13,14 @@ type Timing struct {
 	Jump  time.Duration // difference between the clocks, within a trust, that ends it
 }
 
-// Standard returns the timing of terrains.
-func Standard() Timing {
-	return Timing{Watch: 30 * time.Second, Trust: 25 * time.Second, Renew: 10 * time.Second, Jump: time.Second}
+// Of returns the timing of a terrain with leases of the given length, which is at least 25 s.
+func Of(length time.Duration) Timing {
+	return Timing{Watch: length + length/5, Trust: length, Renew: renewEvery, Jump: time.Second}
 }
+
+// Patience is how long what should happen within a few renewals may take, such as an answer of the hub. A record that
+// has not been renewed for that long belongs to a node that has no connection to the hub, but may still trust it.
+func (t Timing) Patience() time.Duration { return 3 * t.Renew }
 
 // look is the time between two looks at a clock or a record.
 func (t Timing) look() time.Duration { return t.Renew / 5 }

@@ -252,6 +252,11 @@ func (n *node) Session(ctx context.Context) (s string, err error) {
 	return fmt.Sprint(<-got, "#", conn), nil
 }
 
+func (n *node) Connections() uint64 {
+	conn, _ := n.line()
+	return uint64(conn)
+}
+
 func (n *node) Get(ctx context.Context, key string) (e Entry, err error) {
 	got := make(chan Entry, 1)
 	err = n.call(ctx, false, func() error {
@@ -298,7 +303,7 @@ func (n *node) put(ctx context.Context, key string, value []byte, may func(Entry
 func (n *node) claim(f File, id string) Claim {
 	return Claim{
 		Bucket: n, Key: "shard.0", ID: n.name, Node: n.name, Instance: n.name, File: f, FileID: id,
-		Timing: Standard(), Clock: n.clock,
+		Timing: Of(25 * time.Second), Clock: n.clock,
 	}
 }
 

@@ -35,6 +35,9 @@ var (
 	// ErrConfig reports a configuration other than that of the terrain.
 	ErrConfig = errors.New("the configuration is not that of the terrain")
 
+	// ErrLease reports another [cluster] lease than that with which the terrain was created.
+	ErrLease = errors.New("[cluster] lease is not that of the terrain, where it never changes")
+
 	errCharter = errors.New("charter")
 )
 

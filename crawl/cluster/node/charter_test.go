@@ -337,7 +337,7 @@ func TestDeafHub(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var said bytes.Buffer
 				record := lease.Entry{Value: strictjson.Encode(chartered(1, false, false)), Revision: 1}
-				r := registry{timing: lease.Standard(), bucket: &reluctant{
+				r := registry{timing: lease.Of(25 * time.Second), bucket: &reluctant{
 					forgetful: forgetful{record: record, reads: 1 << 30},
 					until:     time.Now().Add(5 * time.Minute), err: tt.err,
 				}}

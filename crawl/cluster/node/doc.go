@@ -12,7 +12,7 @@
 //
 // Once no further node joins, each makes files for its share of the shards, and claims those shards at once. If two
 // nodes make a file for the same shard, its record decides, and the other node removes its file. A file that is still
-// missing after another Watch may be made by any node. Once every shard has a file, the charter says so, the crawls
+// missing half a minute later may be made by any node. Once every shard has a file, the charter says so, the crawls
 // begin, and no node makes a file for a shard any more, even if the hub has lost the record of the shard. Where the hub
 // has lost a charter that did not say so, nodes that have claimed shards get some time to claim them again.
 //

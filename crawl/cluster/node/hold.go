@@ -19,7 +19,7 @@ import (
 
 const (
 	lastRelease = 10 * time.Second // for a hub to record that a shard was released
-	realFirst   = 5                // Watches that a file that was never crawled waits for one that was
+	realFirst   = 5                // times Patience that a file that was never crawled waits for one that was
 )
 
 // A holding is a shard that a node holds or is about to hold, for the duration of one lease. It uses the fields of
@@ -31,6 +31,7 @@ type holding struct {
 	lease *lease.Lease // nil: not taken yet
 	moved bool         // the shard may have been held by another node before
 	door  door
+	quit  func() // ends the answers of a shard that waits for its lease; nil: there are none
 }
 
 // once takes the shard, crawls it, and closes its file before others can take it.
@@ -124,13 +125,18 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 		}
 		c := n.member.get()
 		if founded = c.Founded; c.Made {
-			founded, timing.Watch = "", (1+realFirst)*timing.Watch
+			founded, timing.Watch = "", timing.Watch+realFirst*timing.Patience()
 		}
 	}
 	h.lease, err = lease.Take(ctx, lease.Claim{
 		Bucket: n.bucket, Key: hub.Key(h.shard), ID: n.ID, Node: n.Name, Instance: n.instance, File: candidate{h.file, h},
 		FileID: id, Epoch: h.file.epoch, Timing: timing, Clock: n.Clock, Founded: founded,
+		Waits: func(w lease.Wait) { h.waits(ctx, w) },
 	})
+	if h.quit != nil {
+		h.quit()
+		h.quit = nil
+	}
 	return err
 }
 
@@ -146,6 +152,30 @@ func (h *holding) surplus() error {
 		err = &lease.WrittenError{ID: has.ID, Node: has.Node}
 	}
 	return err
+}
+
+// waits answers for a shard that waits until the lease of its last holder is over, in the opening that no file has.
+func (h *holding) waits(ctx context.Context, w lease.Wait) {
+	n, until := h.node, time.Now().Add(w.For).UTC().Truncate(time.Second).Format(time.RFC3339)
+	why := "waiting until " + until + ": its last machine may crawl it until then, or was not heard of"
+	if w.Node != "" {
+		why = fmt.Sprintf("waiting until %s: %.100s did not release it, and may crawl it until then", until, w.Node)
+	}
+	if w.For > n.Timing.Patience() {
+		n.Log.Info("a shard waits for the end of its last lease", "shard", h.shard, "until", until, "node", w.Node)
+	}
+	h.door.open(idle{n.cfg, n.Stop, census.CauseShard, why})
+	if h.quit != nil {
+		return
+	}
+	h.quit = aside(ctx, func(ctx context.Context) error {
+		return n.bucket.Serve(ctx, hub.Post{
+			Shard: h.shard, Held: func() bool { return true }, Lanes: map[string]int{forReport: maxQuestions, forStop: maxQuestions},
+			Answer: func(ctx context.Context, lane string, message []byte) ([]byte, error) {
+				return answer(ctx, *h.door.Load(), lane, message)
+			},
+		})
+	})
 }
 
 // A candidate is the file with which a shard is about to be claimed.
@@ -291,7 +321,7 @@ func (h *holding) end(ctx context.Context) error {
 		if text := why.Error(); text != last {
 			last, since, said = text, time.Now(), false
 		} else if !said && !errors.Is(why, termination.ErrBusy) && !errors.Is(why, hub.ErrAway) &&
-			time.Since(since) > n.Timing.Watch {
+			time.Since(since) > n.Timing.Patience() {
 			said = true
 			n.Log.Info("the run is not over yet", "why", text)
 		}

@@ -102,13 +102,13 @@ func (o *Options) settled() time.Duration { return max(o.Timing.Renew/5, time.Se
 
 // late is how long a node may take to make the files of its share, or to claim its shards again at a hub that has lost
 // the charter.
-func (o *Options) late() time.Duration { return 2*o.Timing.Renew + o.Timing.Watch }
+func (o *Options) late() time.Duration { return 2*o.Timing.Renew + o.Timing.Patience() }
 
-// bucket opens a bucket of the hub, which may be away for up to Watch.
+// bucket opens a bucket of the hub, which may be away for as long as [lease.Timing.Patience].
 func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, error) {
 	for began := time.Now(); ; {
 		b, err := o.Hub.Bucket(ctx, terrain)
-		if err == nil || time.Since(began) > o.Timing.Watch {
+		if err == nil || time.Since(began) > o.Timing.Patience() {
 			return b, err
 		}
 		if err := sleep(ctx, o.Timing.Renew/10); err != nil {
@@ -192,6 +192,9 @@ func (j *joiner) enter(c *charter, files map[int]*file, over bool) (changed bool
 		}
 	}
 	if !maps.Equal(c.Config, j.config) {
+		if c.Config[leaseKey] != j.config[leaseKey] {
+			return false, ErrLease
+		}
 		own := slices.Collect(maps.Keys(files))
 		if c.Restored && !slices.ContainsFunc(own, func(shard int) bool { return !c.Over[shard] }) {
 			return false, errOthers

@@ -215,7 +215,7 @@ func TestBeginsTerrain(t *testing.T) {
 
 // joining returns a node that is about to join the terrain of a charter at a hub.
 func joining(folder string, c *charter, hub lease.Bucket) *joiner {
-	timing := lease.Standard()
+	timing := lease.Of(25 * time.Second)
 	return &joiner{
 		registry: &registry{bucket: hub, timing: timing}, config: c.Config, began: time.Now(),
 		fresh: func(context.Context) (bool, error) { return true, nil }, Options: &Options{

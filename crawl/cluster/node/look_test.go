@@ -35,7 +35,7 @@ func TestLookAtSilence(t *testing.T) {
 	defer cancel()
 	for n := range shards {
 		go bucket.Serve(ctx, hub.Post{
-			Shard: n, Held: func() bool { return true }, Lanes: map[string]int{forReport: maxQuestions},
+			Shard: n, Opening: schema.Opening{1}, Held: func() bool { return true }, Lanes: map[string]int{forReport: maxQuestions},
 			Answer: func(ctx context.Context, _ string, _ []byte) ([]byte, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()
@@ -63,7 +63,7 @@ func silentShards(t *testing.T, conn *hub.Conn, shards int) *hub.Bucket {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := registry{bucket: directory, timing: lease.Standard()}
+	r := registry{bucket: directory, timing: lease.Of(25 * time.Second)}
 	if _, err := r.change(t.Context(), func(*charter) (*charter, error) { return c, nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func silentShards(t *testing.T, conn *hub.Conn, shards int) *hub.Bucket {
 	}
 	for n := range shards {
 		text, err := json.Marshal(map[string]any{"state": "held", "node": "one", "since": time.Now(),
-			"opening": make([]byte, len(schema.Opening{})), "commit": 1, "file": "", "epoch": 0, "random": "r"})
+			"opening": append([]byte{1}, make([]byte, len(schema.Opening{})-1)...), "commit": 1, "file": "", "epoch": 0, "random": "r"})
 		if err == nil {
 			_, err = bucket.Create(t.Context(), hub.Key(n), text)
 		}

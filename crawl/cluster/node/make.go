@@ -149,7 +149,7 @@ func (m *maker) look(ctx context.Context) error {
 	return nil
 }
 
-// arrive takes a file once it has been unchanged for Watch: until then it may still be copied.
+// arrive takes a file once it has been unchanged for a while: until then it may still be copied.
 func (m *maker) arrive(ctx context.Context, shard int) error {
 	info, err := os.Stat(FilePath(m.Folder, shard))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,7 +166,7 @@ func (m *maker) arrive(ctx context.Context, shard int) error {
 		m.came[shard] = &arrival{size: info.Size(), changed: info.ModTime(), since: time.Now()}
 		return nil
 	}
-	if a.refused || time.Since(a.since) < m.Timing.Watch {
+	if a.refused || time.Since(a.since) < m.Timing.Patience() {
 		return nil
 	}
 	f, err := m.welcome(ctx, shard)

@@ -70,11 +70,11 @@ func (m *member) over() bool {
 	return c.Run > m.run || c.Run == m.run && c.over()
 }
 
-// look waits until the charter is as wanted. If that takes longer than Watch, it calls still once, which may be
+// look waits until the charter is as wanted. If that takes longer than Patience, it calls still once, which may be
 // nil.
 func (m *member) look(ctx context.Context, wanted func(*charter) bool, still func(*charter)) error {
 	for began := time.Now(); !wanted(m.get()); {
-		if still != nil && time.Since(began) > m.timing.Watch {
+		if still != nil && time.Since(began) > m.timing.Patience() {
 			still(m.get())
 			still = nil
 		}

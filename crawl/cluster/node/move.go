@@ -12,6 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // Reasons why a shard cannot be moved or recreated.
@@ -31,7 +32,7 @@ const releaseTime = time.Minute
 type Released struct {
 	Node   string // that has its file; empty: unknown
 	Path   string // of the file there; empty: unknown, or no node held the shard
-	Silent bool   // the node has neither answered nor renewed its lease for Watch
+	Silent bool   // the node has neither answered nor renewed its lease for [lease.Timing.Patience]
 }
 
 // Release makes the node that holds a shard let go of it, and returns when it has. That node does not take the
@@ -66,7 +67,7 @@ func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing
 	if free, err := t.free(ctx, shard); err != nil || free {
 		return r, err // the answer was lost
 	}
-	if r.Silent, err = t.silent(ctx, shard, timing); err != nil || r.Silent {
+	if r.Silent, err = t.silent(ctx, shard, timing.Patience()); err != nil || r.Silent {
 		return r, err
 	}
 	if free, err := t.free(ctx, shard); err != nil || free {
@@ -76,14 +77,13 @@ func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing
 }
 
 // holder returns which node holds a shard. If the hub has lost the record, a node with the file may be about to
-// take the shard again; holder waits a little longer than Watch for it. silent: in vain.
+// take the shard again; holder waits a little longer than Patience for it. silent: in vain.
 func (t *Terrain) holder(ctx context.Context, shard int, timing lease.Timing) (h lease.Holder, silent bool, err error) {
-	timing.Watch += timing.Renew
 	for err == nil && !silent {
 		if h, err = lease.Look(ctx, t.bucket, hub.Key(shard)); err != nil || h != (lease.Holder{}) {
 			break
 		}
-		silent, err = t.silent(ctx, shard, timing)
+		silent, err = t.silent(ctx, shard, timing.Patience()+timing.Renew)
 	}
 	return h, silent, err
 }
@@ -103,7 +103,7 @@ func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder, timing 
 		if err == nil && (!h.Held || h.Opening != was.Opening) {
 			return nil
 		}
-		if silent, err := t.silent(ctx, shard, timing); err == nil && silent {
+		if silent, err := t.silent(ctx, shard, timing.Patience()); err == nil && silent {
 			return nil
 		}
 		if err := sleep(ctx, lookEvery); err != nil {
@@ -112,22 +112,22 @@ func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder, timing 
 	}
 }
 
-// silent reports whether the record of a shard, or its absence, remains unchanged for Watch. The hub may be away
-// meanwhile; after twice Watch its error is returned.
-func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (bool, error) {
+// silent reports whether the record of a shard, or its absence, remains unchanged for a time. The hub may be away
+// meanwhile; after twice that time its error is returned.
+func (t *Terrain) silent(ctx context.Context, shard int, long time.Duration) (bool, error) {
 	var revision uint64
 	first := time.Now()
 	for began, seen := first, false; ; {
 		e, err := t.bucket.Get(ctx, hub.Key(shard))
 		switch {
 		case err != nil && !errors.Is(err, lease.ErrNone):
-			if time.Since(first) > 2*timing.Watch {
+			if time.Since(first) > 2*long {
 				return false, err
 			}
 			began, seen = time.Now(), false // it may have changed meanwhile
 		case seen && e.Revision != revision:
 			return false, nil
-		case time.Since(began) > timing.Watch:
+		case time.Since(began) > long:
 			return true, nil
 		default:
 			revision, seen = e.Revision, true
@@ -146,7 +146,8 @@ type Recreation struct {
 	ID     string // of the node that will make their files
 	Node   string // its name
 	Shards []int
-	Timing lease.Timing
+	Config *config.Config // whose lease must be that of the terrain
+	Timing lease.Timing   // of that lease
 	Clock  func() lease.Instant
 }
 
@@ -162,6 +163,9 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 	}
 	if err := r.may(t); err != nil {
 		return false, err
+	}
+	if t.config[leaseKey] != digests(r.Config.Shared())[leaseKey] {
+		return false, ErrLease
 	}
 	_, c, err := find(ctx, conn)
 	if err != nil {

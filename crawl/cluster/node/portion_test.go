@@ -28,6 +28,8 @@ type paperBucket struct {
 	honest   bool
 }
 
+func (*paperBucket) Connections() uint64 { return 1 }
+
 func (b *paperBucket) Session(context.Context) (string, error) { return "", nil }
 
 func (b *paperBucket) Get(context.Context, string) (lease.Entry, error) {
@@ -142,7 +144,7 @@ func newMarket(t *testing.T, seed uint64) *market {
 
 // paperMember returns a node's part in a terrain whose charter is in the given bucket.
 func paperMember(name string, c *charter, bucket lease.Bucket) *member {
-	timing, log := lease.Standard(), slog.New(slog.DiscardHandler)
+	timing, log := lease.Of(25*time.Second), slog.New(slog.DiscardHandler)
 	o := &Options{ID: name, Machine: crawl.NewMachine(0), Log: log, Timing: timing}
 	return newMember(o, &registry{bucket: bucket, timing: timing}, c)
 }

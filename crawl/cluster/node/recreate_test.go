@@ -27,7 +27,7 @@ import (
 func (tr *terrain) recreate(conn *hub.Conn, n int, shards ...int) (next bool, err error) {
 	err = patient(func() (err error) {
 		next, err = node.Recreate(tr.t.Context(), conn, node.Recreation{
-			ID: tr.id(n), Node: tr.name(n), Shards: shards, Timing: tr.timing(), Clock: lease.MachineClock(),
+			ID: tr.id(n), Node: tr.name(n), Shards: shards, Config: tr.cfg, Timing: tr.timing(), Clock: lease.MachineClock(),
 		})
 		return err
 	})

@@ -17,7 +17,7 @@ import (
 type registry struct {
 	bucket lease.Bucket
 	timing lease.Timing
-	log    *slog.Logger // nil: a change fails if the hub has not accepted it within Watch
+	log    *slog.Logger // nil: a change fails if the hub has not accepted it within Patience
 	told   atomic.Bool  // it was logged that the hub accepts no changes, and it has accepted none since
 }
 
@@ -56,13 +56,13 @@ func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error
 				return next, nil
 			}
 		}
-		switch waited := time.Since(began) > r.timing.Watch; {
+		switch waited := time.Since(began) > r.timing.Patience(); {
 		case errors.Is(err, lease.ErrChanged):
 			continue
 		case errors.Is(err, ErrProtocol), errors.Is(err, errCharter):
 			return nil, err
 		case waited && r.log == nil:
-			return nil, fmt.Errorf("the hub has not accepted the change within %s: %w", r.timing.Watch, err)
+			return nil, fmt.Errorf("the hub has not accepted the change within %s: %w", r.timing.Patience(), err)
 		case waited && !errors.Is(err, hub.ErrAway) && !r.told.Swap(true):
 			r.log.Warn("the hub accepts no changes from this node; trying again", "error", err)
 		}

@@ -143,7 +143,7 @@ func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 // settle records that the run has ended in files whose leases were lost just then. A file that cannot be written
 // now records it when this node is started again.
 func (n *node) settle(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, 2*n.Timing.Watch)
+	ctx, cancel := context.WithTimeout(ctx, 2*n.Timing.Patience())
 	defer cancel()
 	files, err := openFiles(&n.Options)
 	var owe map[int]*file
@@ -177,9 +177,9 @@ type Ending struct {
 }
 
 // StopWithout ends the run as interrupted, without shards whose nodes are gone. All other files record that, and
-// their nodes stop. It returns when the nodes have let go of their shards, or after twice Watch. A shard that a
+// their nodes stop. It returns when the nodes have let go of their shards, or after twice [lease.Timing.Patience]. A shard that a
 // node holds cannot be left out: that is a [lease.HeldError]. All other shards must answer, or it fails with
-// [ErrSilent]. It takes a little longer than Watch.
+// [ErrSilent]. It takes a little longer than Patience.
 func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, timing lease.Timing) (Ending, error) {
 	t, err := Look(ctx, conn)
 	if err == nil {
@@ -207,7 +207,7 @@ func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, tim
 	if err != nil {
 		return Ending{}, err
 	}
-	return t.letGo(ctx, conn, next, 2*timing.Watch)
+	return t.letGo(ctx, conn, next, 2*timing.Patience())
 }
 
 // mayStop returns the reason why the run cannot be ended without shards.
@@ -247,7 +247,7 @@ func (t *Terrain) silentAll(ctx context.Context, shards schema.Shards, timing le
 	g, ctx := errgroup.WithContext(ctx)
 	for n := range shards.All() {
 		g.Go(func() error {
-			silent, err := t.silent(ctx, n, timing)
+			silent, err := t.silent(ctx, n, timing.Patience())
 			if err == nil && !silent {
 				var h lease.Holder
 				if h, err = lease.Look(ctx, t.bucket, hub.Key(n)); err == nil && h.Held { // otherwise it was released

@@ -63,6 +63,7 @@ type Shard struct {
 	Node   string    // name of the one that holds it; empty: none
 	Since  time.Time // when the node claimed it
 	Report *Report   // nil: it does not answer
+	Waits  *Report   // of a node that has its file and waits for the end of the last lease; nil: there is none
 
 	id string // of the node that holds it
 }
@@ -118,7 +119,7 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := registry{bucket: directory, timing: lease.Standard()}
+	r := registry{bucket: directory, timing: lease.Of(0)} // it waits for no lease
 	c, _, err := r.read(ctx)
 	if err == nil && c == nil {
 		err = ErrNone
@@ -134,22 +135,34 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	return t, c, err
 }
 
-// look finds out which node holds a shard, and asks it for a report.
+// look finds out which node holds a shard, and asks it for a report, or else the node that waits for the shard.
 func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
 	h, err := lease.Look(ctx, bucket, hub.Key(s.Number))
-	if s.Made, s.Maker = s.Made || h.Made(), h.Node; err != nil || !h.Held {
+	if s.Made, s.Maker = s.Made || h.Made(), h.Node; err != nil {
 		return err
 	}
-	s.id, s.Node, s.Since = h.ID, h.Node, h.Since
-	text, err := ask(ctx, bucket, s.Number, forReport)
-	if err != nil {
-		return nil // a shard without an answer has no report
-	}
 	r := &Report{}
-	if decode(text, r) == nil { // otherwise the shard has answered, but not legibly
-		s.Report = r
+	if h.Held {
+		s.id, s.Node, s.Since = h.ID, h.Node, h.Since
+		text, err := ask(ctx, bucket, s.Number, forReport)
+		if err == nil && decode(text, r) == nil { // otherwise the shard has answered, but not legibly
+			s.Report = r
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	if text, err := askWaiting(ctx, bucket, s.Number, forReport); err == nil && decode(text, r) == nil {
+		s.Waits = r
 	}
 	return nil
+}
+
+// askWaiting asks a node that waits for the lease of a shard.
+func askWaiting(ctx context.Context, bucket *hub.Bucket, shard int, what string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	return bucket.Ask(ctx, what, shard, schema.Opening{}, nil)
 }
 
 func ask(ctx context.Context, bucket *hub.Bucket, shard int, what string) ([]byte, error) {
@@ -176,7 +189,7 @@ func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err er
 // Reload makes the terrain follow another configuration: each node adopts it within a second, or as soon as its
 // own file agrees with it. It returns the number of the run, and that of the configuration. news reports whether a
 // shared value has changed; only then is the number a new one. The values that identify pages cannot change in a
-// run: that is [crawl.ErrIdentity]. A run that is over on some shards accepts no other configuration: that is
+// run: that is [crawl.ErrIdentity], or [ErrLease]. A run that is over on some shards accepts no other configuration: that is
 // [ErrEnding], or [ErrOver].
 func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, news bool, err error) {
 	own := digests(cfg.Shared())
@@ -209,9 +222,15 @@ func (c *charter) reload(keys map[string]string) (bool, error) {
 	return true, nil
 }
 
+// leaseKey is the key of the length of leases in the digests of a configuration.
+const leaseKey = "cluster.lease"
+
 // tellsApart returns [crawl.ErrIdentity] if a configuration identifies pages in another way than the one under
-// which they are in the files.
+// which they are in the files, and [ErrLease] if it has another lease.
 func (c *charter) tellsApart(keys map[string]string) error {
+	if c.Config[leaseKey] != keys[leaseKey] {
+		return ErrLease
+	}
 	differ := differing(c.Config, keys)
 	if strings.HasPrefix(differ, "url.") || strings.Contains(differ, ", url.") {
 		return fmt.Errorf("%w: %s differ", crawl.ErrIdentity, differ)
@@ -226,7 +245,7 @@ func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error))
 	if err != nil {
 		return nil, err
 	}
-	r := registry{bucket: t.directory, timing: lease.Standard()}
+	r := registry{bucket: t.directory, timing: lease.Of(0)} // likewise
 	return r.change(ctx, func(c *charter) (*charter, error) {
 		if c == nil {
 			return nil, ErrNone
@@ -250,6 +269,9 @@ func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err erro
 	for _, s := range t.speakers() {
 		g.Go(func() error {
 			_, err := ask(ctx, t.bucket, s.Number, forStop)
+			if err != nil && s.Waits != nil {
+				_, err = askWaiting(ctx, t.bucket, s.Number, forStop)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {

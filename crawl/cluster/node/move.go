@@ -161,11 +161,11 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 	if err != nil {
 		return false, err
 	}
-	if err := r.may(t); err != nil {
-		return false, err
-	}
 	if t.config[leaseKey] != digests(r.Config.Shared())[leaseKey] {
 		return false, ErrLease
+	}
+	if err := r.may(t); err != nil {
+		return false, err
 	}
 	_, c, err := find(ctx, conn)
 	if err != nil {

@@ -34,6 +34,7 @@ type terrain struct {
 	folders []string
 	shards  int
 	faster  int                                 // than real nodes
+	long    bool                                // a lease has its default length, which no test outlasts
 	alike   bool                                // all nodes have one name
 	twins   bool                                // all nodes have one ID
 	most    map[int]int                         // limit of shards by node; 0: none
@@ -105,8 +106,11 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	return node.Run(ctx, node.Options{
-		Hub: conn, ID: tr.id(n), Name: name, Folder: tr.folders[n], Shards: tr.shards, MaxShards: tr.most[n], Config: own, Load: load,
+		Stop: stop, Hub: conn, ID: tr.id(n), Name: name, Folder: tr.folders[n], Shards: tr.shards, MaxShards: tr.most[n],
+		Config: own, Load: load,
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		Log:  tr.options.Log.With("node", n), Timing: tr.timing(), Clock: lease.MachineClock(),
 		Machine:   crawl.NewMachine(0),
@@ -338,7 +342,13 @@ func (tr *terrain) id(n int) string {
 	return fmt.Sprintf("id of %d", n)
 }
 
-func (tr *terrain) timing() lease.Timing { return crawltest.Timing(tr.faster) }
+func (tr *terrain) timing() lease.Timing {
+	t := crawltest.Timing(tr.faster)
+	if tr.long {
+		t.Trust, t.Watch = 10*time.Minute, 12*time.Minute
+	}
+	return t
+}
 
 // works waits for more requests.
 func (tr *terrain) works(more int) {

@@ -60,9 +60,10 @@ node has which shard. A terrain needs one; your own nats-server with JetStream w
 The map is not here: it is in the nodes' state files.
 
 The hub may be restarted at any time: nodes crawl on without it for the length of a
-lease. Its store may be lost, or deleted while the hub is stopped. Never restore it from
-a copy, because nodes would believe what it says. If it cannot be written because the
-disk is full, the hub says so and is unavailable until it can, for at least half a minute.
+lease. Its store may be lost, or deleted while the hub is stopped. Never restore it
+from a copy, because nodes would believe what it says. If it cannot be written because
+the disk is full, the hub says so and is unavailable until it can, for at least half a
+minute.
 
 The hub prints its address and the path of its token file. [cluster] credentials of each
 node names that file, or a copy of it. Everyone who knows the token has full access

@@ -73,7 +73,7 @@ type Options struct {
 	TLS    *tls.Config // nil: no TLS
 	Log    *slog.Logger
 
-	rest time.Duration // see [Server.mend]; 0: patience
+	rest time.Duration // see [Server.mend]; 0: twice patience
 }
 
 // A Server is a NATS server with JetStream in this process. Every write is synced before it is acknowledged.

@@ -95,8 +95,8 @@ func (d *demonstration) nodes(self, hub string) (all []*demoNode, err error) {
 	for i := range d.opts.Nodes {
 		name := fmt.Sprintf("node-%d", i+1)
 		node := &demoNode{d.program.Voice, self, name, filepath.Join(d.dir, name+".toml"), filepath.Join(d.dir, name)}
-		more := fmt.Sprintf("\n[cluster]\nhub = %q\nshards = %d\nfolder = \"./%s\"\ncredentials = \"./hub/%s\"\nlease = \"30s\"\n",
-			hub, 2*d.opts.Nodes, name, "token")
+		more := fmt.Sprintf("\n[cluster]\nhub = %q\nshards = %d\nfolder = \"./%s\"\n"+
+			"credentials = \"./hub/%s\"\nlease = \"30s\"\n", hub, 2*d.opts.Nodes, name, "token")
 		if err := os.WriteFile(node.config, append(text, more...), 0o666); err != nil {
 			return nil, err
 		}

@@ -49,7 +49,8 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 		Release: term.ThisBuild().Version,
 		Folder:  own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
 		NewTerrain: opts.NewTerrain,
-		Config:     own, Log: v.Logger(), Timing: opts.Timing(own.Cluster.Lease), Clock: lease.MachineClock(), Machine: machine,
+		Config:     own, Log: v.Logger(), Machine: machine,
+		Timing: opts.Timing(own.Cluster.Lease), Clock: lease.MachineClock(),
 		Open: func(path string) (*kv.Store, error) {
 			store, err := statefile.OpenLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
 			return store, m.Explain(err)

@@ -170,7 +170,8 @@ func (h *holding) waits(ctx context.Context, w lease.Wait) {
 	}
 	h.quit = aside(ctx, func(ctx context.Context) error {
 		return n.bucket.Serve(ctx, hub.Post{
-			Shard: h.shard, Held: func() bool { return true }, Lanes: map[string]int{forReport: maxQuestions, forStop: maxQuestions},
+			Shard: h.shard, Held: func() bool { return true },
+			Lanes: map[string]int{forReport: maxQuestions, forStop: maxQuestions},
 			Answer: func(ctx context.Context, lane string, message []byte) ([]byte, error) {
 				return answer(ctx, *h.door.Load(), lane, message)
 			},

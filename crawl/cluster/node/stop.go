@@ -177,9 +177,9 @@ type Ending struct {
 }
 
 // StopWithout ends the run as interrupted, without shards whose nodes are gone. All other files record that, and
-// their nodes stop. It returns when the nodes have let go of their shards, or after twice [lease.Timing.Patience]. A shard that a
-// node holds cannot be left out: that is a [lease.HeldError]. All other shards must answer, or it fails with
-// [ErrSilent]. It takes a little longer than Patience.
+// their nodes stop. It returns when the nodes have let go of their shards, or after twice [lease.Timing.Patience]. A
+// shard that a node holds cannot be left out: that is a [lease.HeldError]. All other shards must answer, or it fails
+// with [ErrSilent]. It takes a little longer than Patience.
 func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, timing lease.Timing) (Ending, error) {
 	t, err := Look(ctx, conn)
 	if err == nil {

@@ -189,8 +189,8 @@ func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err er
 // Reload makes the terrain follow another configuration: each node adopts it within a second, or as soon as its
 // own file agrees with it. It returns the number of the run, and that of the configuration. news reports whether a
 // shared value has changed; only then is the number a new one. The values that identify pages cannot change in a
-// run: that is [crawl.ErrIdentity], or [ErrLease]. A run that is over on some shards accepts no other configuration: that is
-// [ErrEnding], or [ErrOver].
+// run: that is [crawl.ErrIdentity]. The lease never changes: that is [ErrLease]. A run that is over on some shards
+// accepts no other configuration: that is [ErrEnding], or [ErrOver].
 func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, news bool, err error) {
 	own := digests(cfg.Shared())
 	c, err := change(ctx, conn, func(c *charter) (bool, error) {

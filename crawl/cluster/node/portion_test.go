@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"testing"
+	"time"
 	"testing/synctest"
 
 	"github.com/sumi-ripple/ripple/crawl"

@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"testing"
-	"time"
 	"testing/synctest"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"

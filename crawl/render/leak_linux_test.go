@@ -142,7 +142,6 @@ func escapes(base, at string) Page {
 			() => fetch("BASEredirect?http://10.0.0.1/"), () => fetch("BASEredirect?file:///etc/passwd"),
 			() => fetch("http://[::1]:80/"), () => fetch("http://localhost/"), () => fetch("chrome://version/"),
 			() => { const x = new XMLHttpRequest; x.open("GET", "http://AT/xhr"); x.send() },
-			() => { const x = new XMLHttpRequest; x.open("GET", "http://AT/sync", false); x.send() },
 			() => new WebSocket("ws://AT/ws"), () => new WebSocket("wss://AT/wss"), () => new EventSource("http://AT/es"),
 			() => navigator.sendBeacon("http://AT/beacon", "1"), () => new Worker("/w.js"), () => new SharedWorker("/w.js"),
 			() => new Worker(URL.createObjectURL(new Blob(["fetch('http://AT/w'); new WebSocket('ws://AT/w')"]))),
@@ -167,6 +166,8 @@ func escapes(base, at string) Page {
 			() => { location = "BASEredirect?http://AT/gone" }, () => { location = "mailto:a@a.example" },
 		];
 		for (const attempt of tries) { try { attempt()?.catch?.(() => {}) } catch {} }
+		// A page that waits for an answer reads no other one meanwhile, so this comes when the others have been read.
+		setTimeout(() => { const x = new XMLHttpRequest; x.open("GET", "http://AT/sync", false); x.send() }, 8000);
 		setTimeout(() => out.insertAdjacentHTML("beforeend", "<b>end</b>"), 9000);
 	</script>`)
 	p := html(base, body)

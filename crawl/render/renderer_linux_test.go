@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -42,10 +43,29 @@ var unhurried = limits{start: 5 * time.Minute, patience: 5 * time.Minute, memory
 // open opens a renderer. If there is no browser, it skips the test, or fails it under RIPPLE_CI=1.
 func open(t testing.TB, browsers int) *Renderer {
 	t.Helper()
+	return openAt(t, "", browsers)
+}
+
+// openShell opens a renderer like [open], with the browser without windows if it is installed. That starts in half the
+// processor time, for tests that start many and of which it does not matter what their pages show.
+func openShell(t testing.TB) *Renderer {
+	t.Helper()
+	path, err := exec.LookPath("chromium-headless-shell")
+	if err != nil {
+		path = ""
+	}
+	return openAt(t, path, 1)
+}
+
+// openAt opens a renderer with the browser at a path, or with the usual one.
+func openAt(t testing.TB, path string, browsers int) *Renderer {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
-	o := Options{Browsers: browsers, NoSandbox: os.Getuid() == 0, UserAgent: "ripple", MaxDOM: 10 << 20}
+	o := Options{
+		Path: path, Browsers: browsers, NoSandbox: os.Getuid() == 0, UserAgent: "ripple", MaxDOM: 10 << 20,
+	}
 	r, err := openWithin(t.Context(), o, unhurried)
 	if errors.Is(err, ErrNoBrowser) && os.Getenv("RIPPLE_CI") != "1" {
 		t.Skip(err)
@@ -72,11 +92,12 @@ func render(t testing.TB, r *Renderer, p Page, a Answers) Rendering {
 	return got
 }
 
-// The tests share two browsers, since a busy machine takes a while to start one.
+// The tests share three browsers, since a busy machine takes a while to start one. The last one is replaced often.
 func TestRenderer(t *testing.T) {
 	t.Parallel()
 	r := open(t, 1)
 	second := open(t, 1)
+	shell := openShell(t)
 	t.Run("pages", func(t *testing.T) { testPages(t, r, second) })
 	t.Run("same", func(t *testing.T) { testSame(t, r, second) })
 	t.Run("resumes", func(t *testing.T) { testResumes(t, r, second) })
@@ -89,25 +110,25 @@ func TestRenderer(t *testing.T) {
 		t.Run("forgets", func(t *testing.T) { testForgets(t, r) })
 		t.Run("begins", func(t *testing.T) { testBegins(t, r) })
 		t.Run("left waiting", func(t *testing.T) { testLeftWaiting(t, r) })
-		t.Run("waiting memory", func(t *testing.T) { testWaitingMemory(t, r) })
 		t.Run("rooms", func(t *testing.T) { testRooms(t, r) })
-		t.Run("left tab", func(t *testing.T) { testLeftTab(t, r) })
-		t.Run("full room", func(t *testing.T) { testFullRoom(t, r) })
-		t.Run("blamed", func(t *testing.T) { testBlamed(t, r) })
 		t.Run("no sound", func(t *testing.T) { testNoSound(t, r) })
 		t.Run("too large", func(t *testing.T) { testTooLarge(t, r) })
 		t.Run("kills", func(t *testing.T) { testKills(t, r) })
-		t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, r) })
-		t.Run("helper gone", func(t *testing.T) { testHelperGone(t, r) })
-		t.Run("helper killed at start", func(t *testing.T) { testHelperKilledAtStart(t, r) })
 	})
-	t.Run("second", func(t *testing.T) {
+	t.Run("shell", func(t *testing.T) {
 		t.Parallel()
-		t.Run("no helper", func(t *testing.T) { testNoHelper(t, second) })
-		t.Run("limits", func(t *testing.T) { testLimits(t, second) })
-		t.Run("second start", func(t *testing.T) { testSecondStart(t, second) })
-		t.Run("silent start", func(t *testing.T) { testSilentStart(t, second) })
-		t.Run("many pages", func(t *testing.T) { testManyPages(t, second) })
+		t.Run("waiting memory", func(t *testing.T) { testWaitingMemory(t, shell) })
+		t.Run("left tab", func(t *testing.T) { testLeftTab(t, shell) })
+		t.Run("full room", func(t *testing.T) { testFullRoom(t, shell) })
+		t.Run("blamed", func(t *testing.T) { testBlamed(t, shell) })
+		t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, shell) })
+		t.Run("helper gone", func(t *testing.T) { testHelperGone(t, shell) })
+		t.Run("helper killed at start", func(t *testing.T) { testHelperKilledAtStart(t, shell) })
+		t.Run("no helper", func(t *testing.T) { testNoHelper(t, shell) })
+		t.Run("limits", func(t *testing.T) { testLimits(t, shell) })
+		t.Run("second start", func(t *testing.T) { testSecondStart(t, shell) })
+		t.Run("silent start", func(t *testing.T) { testSilentStart(t, shell) })
+		t.Run("many pages", func(t *testing.T) { testManyPages(t, shell) })
 	})
 }
 

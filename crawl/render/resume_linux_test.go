@@ -107,7 +107,7 @@ func testLeftWaiting(t *testing.T, r *Renderer) {
 // A browser with too much memory is killed while a page waits in it, too.
 func testWaitingMemory(t *testing.T, r *Renderer) {
 	page := html("https://a.example/", `<script>fetch("/x");
-		for (const all = []; ; all.push(new Uint8Array(1 << 20).fill(1))) for (let i = 0; i < 2e7; i++);</script>`)
+		for (const all = []; ; all.push(new Uint8Array(4 << 20).fill(1))) for (let i = 0; i < 2e7; i++);</script>`)
 	b, _ := current(r)
 	if _, err := r.Render(t.Context(), page, web{}); err == nil { // otherwise it had all that memory before
 		ended(t, b.group)

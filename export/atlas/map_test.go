@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -18,10 +19,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
 
-// open shows a map in a tab.
+// open shows a map in a window just large enough for its cards: without a graphics card, drawing costs by the pixel.
 func open(t testing.TB, m Map) *browsertest.Tab {
 	t.Helper()
-	return show(browsertest.Open(t), m, [2]int64{1280, 940})
+	return show(browsertest.Open(t), m, [2]int64{900, 660})
 }
 
 // show shows a map in a window of the given size. Console output until the end of the test fails the test.
@@ -86,6 +87,7 @@ func TestMapInABrowser(t *testing.T) {
 	t.Run("marks", func(t *testing.T) { marks(t, b.In(t), m) })
 	t.Run("pictures", func(t *testing.T) { saves(t, b.In(t), m) })
 	t.Run("choices", func(t *testing.T) { chooses(t, b.In(t)) })
+	t.Run("flight", func(t *testing.T) { flies(t, b.In(t), m) })
 	t.Run("address", func(t *testing.T) { returns(t, b.In(t), m) })
 }
 
@@ -108,6 +110,13 @@ func searches(t *testing.T, b *browsertest.Tab, m Map) {
 		t.Errorf("Tab leads to %q", focus)
 	}
 	b.Press(kb.Escape)
+}
+
+// flies searches like a reader who has nothing against motion, for whom the view moves in many pictures.
+func flies(t *testing.T, b *browsertest.Tab, m Map) {
+	motion := []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "no-preference"}}
+	browsertest.Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: motion})
+	searches(t, b, m)
 }
 
 // slash focuses the search field. The tool sends the character although the page has prevented the
@@ -206,7 +215,7 @@ func pinches(t *testing.T, b *browsertest.Tab) {
 		points := []*input.TouchPoint{}
 		for i, x := range apart {
 			id := float64(i)
-			points = append(points, &input.TouchPoint{X: 640 + x, Y: 500, ID: &id})
+			points = append(points, &input.TouchPoint{X: 450 + x, Y: 400, ID: &id})
 		}
 		p := input.DispatchTouchEventParams{Type: kind, TouchPoints: points}
 		browsertest.Call(b, input.DispatchTouchEvent, p)
@@ -228,12 +237,12 @@ func drags(t *testing.T, b *browsertest.Tab) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Do(chromedp.MouseEvent("mousePressed", 640, 20, chromedp.ButtonLeft),
-		chromedp.MouseEvent("mouseMoved", 700, 20, chromedp.ButtonLeft),
-		chromedp.MouseEvent("mouseMoved", 740, 20, chromedp.ButtonLeft), chromedp.MouseEvent("mouseReleased", 740, 20,
+	b.Do(chromedp.MouseEvent("mousePressed", 450, 20, chromedp.ButtonLeft),
+		chromedp.MouseEvent("mouseMoved", 510, 20, chromedp.ButtonLeft),
+		chromedp.MouseEvent("mouseMoved", 550, 20, chromedp.ButtonLeft), chromedp.MouseEvent("mouseReleased", 550, 20,
 			chromedp.ButtonLeft))
 	b.Wait(fmt.Sprintf(`Math.abs(+new URLSearchParams(location.hash.slice(1)).get("x") - %g) < 0.05`, x-100/scale))
-	turn := input.DispatchMouseEventParams{Type: "mouseWheel", X: 640, Y: 400, DeltaX: 1, DeltaY: -300}
+	turn := input.DispatchMouseEventParams{Type: "mouseWheel", X: 450, Y: 330, DeltaX: 1, DeltaY: -300}
 	browsertest.Call(b, input.DispatchMouseEvent, turn)
 	b.Wait(fmt.Sprintf(`+new URLSearchParams(location.hash.slice(1)).get("z") > %g`, 1.2*scale))
 }
@@ -381,7 +390,8 @@ func returns(t *testing.T, b *browsertest.Tab, m Map) {
 func BenchmarkFirstPicture(b *testing.B) {
 	m, total := denser(sample(5000), 20_000), 0
 	for b.Loop() {
-		drawn, err := strconv.Atoi(browsertest.Ask[string](open(b, m), "document.documentElement.dataset.drawn"))
+		drawn, err := strconv.Atoi(browsertest.Ask[string](
+			show(browsertest.Open(b), m, [2]int64{1280, 940}), "document.documentElement.dataset.drawn"))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -400,7 +410,7 @@ func denser(m Map, links int) Map {
 
 func TestMapWithoutWebGL(t *testing.T) {
 	m := sample(400)
-	b := show(browsertest.OpenWith(t, "disable-3d-apis"), m, [2]int64{1280, 940})
+	b := show(browsertest.OpenWith(t, "disable-3d-apis"), m, [2]int64{900, 660})
 	if painter := browsertest.Ask[string](b, "document.documentElement.dataset.painter"); painter != "canvas" {
 		t.Fatalf("drawn by %s", painter)
 	}

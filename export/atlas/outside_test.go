@@ -23,7 +23,7 @@ func withOutside(m Map, n int) Map {
 // Hosts outside are not drawn, found or counted until the reader switches them on, and not after switching them off.
 func TestOutsideLayer(t *testing.T) {
 	m := withOutside(sample(60), 30)
-	size := [2]int64{1280, 940}
+	size := [2]int64{900, 660}
 	bare := show(browsertest.OpenWith(t, "disable-3d-apis"), sample(60), size)
 	rest(t, bare)
 	before := browsertest.Ask[int](bare, inkedPixels)

@@ -74,12 +74,13 @@ func OpenWith(t testing.TB, flag string) *Tab {
 
 // start returns the context of a browser, which starts with its first tab. The profile is in a
 // temporary folder outside the test's: the last of the browser's processes may still write there
-// briefly after the browser ends, which would break the removal of the test's folder.
+// briefly after the browser ends, which would break the removal of the test's folder. Pages are told that
+// their reader prefers no motion, since moving pictures take most of the time of a processor that draws them.
 func start(path string, more ...chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc) {
 	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.WindowSize(1400, 900)}
 	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "enable-unsafe-swiftshader", "disable-quic",
 		"no-first-run", "disable-background-networking", "disable-component-update", "disable-sync",
-		"disable-dev-shm-usage", "hide-scrollbars"} {
+		"disable-dev-shm-usage", "hide-scrollbars", "force-prefers-reduced-motion"} {
 		options = append(options, chromedp.Flag(flag, true))
 	}
 	ctx, end := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)

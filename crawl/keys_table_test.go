@@ -136,7 +136,7 @@ func keysElsewhere() map[string]string {
 		"monitor.webhook-secret-file": exports, "decisions.file": "TestDecisions, of package config",
 		"monitor.metrics-csv": exports, "monitor.report-path": exports,
 		"cluster.hub": byNode, "cluster.shards": byNode, "cluster.folder": byNode, "cluster.max-shards": byNode,
-		"cluster.credentials": byNode, "cluster.ca-file": byNode,
+		"cluster.credentials": byNode, "cluster.ca-file": byNode, "cluster.lease": "TestLeaseIsFixed, of package node",
 		"entity.domain": exports, "entity.by": exports, "entity.with": exports, "checks.soft-404": "TestMissingPages",
 		"politeness.minimum-time-per-address": "TestPerAddress",
 		"quality.domain":                      "every test", "quality.seeds": "every test",

@@ -61,10 +61,10 @@ func (s *Split) Run(ctx context.Context, p export.Progress) (*SplitResult, error
 		return nil, err
 	}
 	old, err := s.lock(ctx)
-	defer old.Close()
 	if err != nil {
 		return nil, err
 	}
+	defer old.Close()
 	mark, err := s.marked(old)
 	if err != nil {
 		return nil, err
@@ -96,10 +96,10 @@ func (s *Split) Run(ctx context.Context, p export.Progress) (*SplitResult, error
 // Undo makes files crawlable again whose shards do not exist.
 func (s *Split) Undo(ctx context.Context) error {
 	old, err := s.lock(ctx)
-	defer old.Close()
 	if err != nil {
 		return err
 	}
+	defer old.Close()
 	mark, err := s.marked(old)
 	switch {
 	case err != nil:
@@ -118,30 +118,39 @@ func (s *Split) Undo(ctx context.Context) error {
 }
 
 // lock opens the old files for writing, by shard.
-func (s *Split) lock(ctx context.Context) (old *Shards, err error) {
-	old = &Shards{}
+func (s *Split) lock(ctx context.Context) (*Shards, error) {
+	old := &Shards{}
+	if err := s.open(ctx, old); err != nil {
+		old.Close()
+		return nil, err
+	}
+	return old, nil
+}
+
+// open adds the old files to those that are open.
+func (s *Split) open(ctx context.Context, old *Shards) error {
 	info, err := os.Stat(s.From)
 	if errors.Is(err, fs.ErrNotExist) {
-		return old, term.Usage("there is no %s", term.Shown(s.From))
+		return term.Usage("there is no %s", term.Shown(s.From))
 	}
 	if err != nil {
-		return old, err
+		return err
 	}
 	if !info.IsDir() {
 		store, err := OpenLocked(s.From, kv.Options{})
 		if err != nil {
-			return old, err
+			return err
 		}
 		old.All = append(old.All, merge.Shard{Name: term.Shown(s.From), Store: store})
 		if part := store.Part(); isShard(part) {
-			return old, term.Usage("%s is shard %d of %d; name the folder that has all of them", term.Shown(s.From),
+			return term.Usage("%s is shard %d of %d; name the folder that has all of them", term.Shown(s.From),
 				part.Shard, part.Shards)
 		}
-		return old, nil
+		return nil
 	}
 	entries, err := os.ReadDir(s.From)
 	if err != nil {
-		return old, err
+		return err
 	}
 	for _, e := range entries {
 		path := filepath.Join(s.From, e.Name())
@@ -153,7 +162,7 @@ func (s *Split) lock(ctx context.Context) (old *Shards, err error) {
 			continue
 		}
 		if err != nil {
-			return old, err
+			return err
 		}
 		one := merge.Shard{Name: term.Shown(path), Store: store}
 		if !isShard(store.Part()) {
@@ -163,10 +172,10 @@ func (s *Split) lock(ctx context.Context) (old *Shards, err error) {
 		old.All = append(old.All, one)
 	}
 	if len(old.All) == 0 {
-		return old, NoShards(s.From)
+		return NoShards(s.From)
 	}
 	slices.SortFunc(old.All, func(a, b merge.Shard) int { return cmp.Compare(a.Store.Part().Shard, b.Store.Part().Shard) })
-	return old, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 // growing returns the name of the folder until it gets its own: it is the same for every Split of these files.

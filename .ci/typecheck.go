@@ -21,7 +21,7 @@ import (
 // CGO_ENABLED=0 is required: files with C are not read.
 const fields = "Dir,ImportPath,GoFiles,ImportMap,Module,Error"
 
-// listed has the fields of a package that go list is asked for.
+// listed holds the fields of a package that are requested from go list.
 type listed struct {
 	Dir, ImportPath string
 	GoFiles         []string

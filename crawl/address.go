@@ -89,8 +89,8 @@ func (v *visitors) addressTurn(ctx context.Context, step *ring.Step) bool {
 		turn(ctx, func(now time.Time) (time.Time, bool) { return v.clocks.Ask(step.Address, gap, now) })
 }
 
-// maxTurns is how many other requests may go before a delayed step, which holds a slot meanwhile.
-// After that the step goes back to the scheduler.
+// maxTurns is how many other requests may overtake a delayed step, which occupies a slot all the while. After that the
+// step goes back to the scheduler.
 const maxTurns = 5
 
 // turn calls ask until it permits the request, at most maxTurns times, or until ctx is done.

@@ -1,14 +1,13 @@
 // Package crawl walks the terrain: it is the ring of scheduler, visitors, attribution and recorder.
 //
-// The scheduler knows when a host may be requested and which one is next. A visitor makes one
-// request and waits for the answer; a parser interprets it. They own nothing. Behind the visitors,
-// attribution separates the faults of this machine, such as a network that is away, from those of
-// hosts. The recorder has two parts: a committer gathers outcomes into batches and commits each
-// batch in one transaction; a [record.Recorder], which owns the durable hosts, decides what they
-// mean and what is requested next. One trip round the ring is one request: a [ring.Step] goes from
-// scheduler to visitor, a [ring.Outcome] from visitor through attribution to recorder, and after
-// the commit [ring.Effects] go from recorder to scheduler. What the crawls of one process share is
-// in [Machine]: the resolver, the clocks of addresses, slots, what is known of the network.
+// The scheduler knows when a host may be requested and which one is next. A visitor makes one request and waits for the
+// answer; a parser interprets it. They own nothing. Behind the visitors, attribution separates the faults of this
+// machine, such as a network that is away, from those of hosts. The recorder has two parts: a committer gathers
+// outcomes into batches and commits each batch in one transaction; a [record.Recorder], which owns the durable hosts,
+// decides what they mean and what is requested next. One trip round the ring is one request: a [ring.Step] goes from
+// scheduler to visitor, a [ring.Outcome] from visitor through attribution to recorder, and after the commit
+// [ring.Effects] go from recorder to scheduler. [Machine] holds what all crawls of one process share: the resolver, the
+// clocks of addresses, slots and the state of the network.
 //
 // # The life of a URL
 //
@@ -16,21 +15,19 @@
 // which it was named. It joins the line of its host as soon as its depth brings it within reach and
 // no list or rule keeps the crawl from it.
 //
-// The host is planned whenever something about it has changed: robots.txt first, then tries that
-// are due, then the URLs in its line. A page that needs no request, because it was visited already
-// or a rule or robots.txt forbids it, is settled at once. The first page that needs one becomes a
-// step. The step leaves with the effects of the commit and waits in the scheduler until the clocks
-// of its host and its address have passed. Then a visitor makes the request and takes the answer as
-// it comes, in little memory, for it may wait for minutes. Parsers are few, and wait only for the
-// recorder: one of them decodes the answer, reads it and compresses what is kept.
+// The host is planned whenever something about it has changed: robots.txt first, then tries that are due, then the URLs
+// in its line. A page that needs no request, because it was visited already or a rule or robots.txt forbids it, is
+// settled at once. The first page that needs one becomes a step. The step leaves with the effects of the commit and
+// waits in the scheduler until the clocks of its host and its address have passed. Then a visitor makes the request and
+// receives the answer as it was sent, in little memory, because this may take minutes. Parsers are few, and wait only
+// for the recorder: one of them decodes the answer, reads it and compresses what is kept.
 //
-// The outcome first says something about the host: its clocks are set, and an answer that asks the
-// crawl to wait suspends it. Then package judge says what it means for the visit, which is one of
-// four things. The visit continues with another step: a GET after a HEAD, another form of the URL,
-// a redirect to such a form; it waits in the scheduler, never in a visitor, ahead of the host's
-// other pages. Or the page is tried again later, and waits in the host's record until it is due. Or
-// the host is suspended, and the page keeps its place in line. Or the visit ends: it is appended to
-// the log, with the links that it found, and the depth of its page travels over them.
+// The outcome first says something about the host: its clocks are set, and an answer that asks the crawl to wait
+// suspends the host. Then package judge says what it means for the visit, which is one of four things. The visit
+// continues with another step: a GET after a HEAD, another form of the URL, a redirect to such a form; it waits in the
+// scheduler, never in a visitor, ahead of the host's other pages. Or the page is tried again later, and waits in the
+// host's record until it is due. Or the host is suspended, and the page keeps its place in line. Or the visit ends: it
+// is appended to the log, with the links that it found, and the depth of the page is propagated along them.
 //
 // A step is sent under the clock of one address. If its server is found at another one, or its
 // address is dead and the next one's clock is running, no request is made: the step goes round
@@ -97,12 +94,12 @@
 //
 // # A robots.txt on another host
 //
-// The robots.txt of many hosts may redirect to addresses of one host that has not agreed to that.
-// So one answer serves all of them, and later ones while it is fresh. An address that is not itself
-// that of a robots.txt is requested only if the host's own robots.txt, which is requested first,
-// permits it. Waiting for that uses up no try. Ten such addresses of a host are requested in a run,
-// which its record counts; a host that is redirected to a further one waits for the next run. The
-// requests wait for the clock of the host and count for its budget, which does not stop them.
+// The robots.txt of many hosts may redirect to URLs of one other host, whose own robots.txt has not been read. One
+// answer serves all of them, and later ones while it is fresh. An address that is not itself that of a robots.txt is
+// requested only if the host's own robots.txt, which is requested first, permits it. Waiting for that uses up no try.
+// Ten such addresses of a host are requested in a run, which its record counts; a host that is redirected to a further
+// one waits for the next run. The requests wait for the clock of the host and count for its budget, which does not stop
+// them.
 //
 // Hosts may wait for each other in a circle, even across shards: then none of them has a robots.txt
 // in this run. A shard that has no report yet says which host it waits for, so that the circle is

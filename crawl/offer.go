@@ -109,7 +109,7 @@ func (s *scheduler) spared(l *line) string {
 	return l.address
 }
 
-// seatsOf returns the seats of which the next step of a line needs one; nil: it needs none.
+// seatsOf returns the semaphore that the next step of a line must acquire; nil if it needs none.
 func seatsOf(l *line) *semaphore.Weighted {
 	if l.steps[0].Kind != ring.Render {
 		return nil

@@ -12,7 +12,7 @@ import (
 type changed struct {
 	cfg    *config.Config
 	number uint64        // of the configuration in the terrain; 0 in a crawl of a whole terrain
-	done   chan struct{} // closed when it is applied, or will not be; nil: nothing waits for it
+	done   chan struct{} // closed once the configuration has been applied or rejected; nil: no one is waiting
 }
 
 func (n *changed) end() {

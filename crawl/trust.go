@@ -5,9 +5,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A trust records what hosts have shown in this process. The first page proves a host. After each
-// failure a proven host owes twice as many pages as after the one before. So a host that sends a
-// few pages and then keeps others waiting soon stops being proven. The zero value trusts no host.
+// A trust records what hosts have shown in this process. The first page proves a host. After each failure, a proven
+// host must deliver twice as many pages as after the previous one to count as proven again. So a host that sends a few
+// pages and then keeps others waiting soon stops being proven. The zero value trusts no host.
 type trust struct {
 	answering hostSet
 	proven    hostSet

@@ -54,8 +54,8 @@ func (g *Graph) nodeOf(page schema.ID) schema.ID {
 	return g.into[page]
 }
 
-// joined calls f for the links between nodes at page level: for those of pages as each tells them and then, one cluster
-// after the other, for those of the clusters that were collapsed, as of tells them. It holds the links of one node.
+// joined calls f for the links between nodes at page level: first the links of single pages, from each; then the links
+// of collapsed clusters, one cluster at a time, from of. It holds the links of one node in memory.
 func (g *Graph) joined(each func(survey.LinkFunc) error, of func([]schema.ID, survey.LinkFunc) error,
 	f func(*Link) error) error {
 	if g.into == nil {

@@ -21,7 +21,7 @@ type Node struct {
 	Note     string // notes on these hosts
 	Wall     string // see [survey.HostDetails]; of the first of its hosts that has one
 	Said     string // what its owner says about its use, see package preference; otherwise one of its hosts, the strictest
-	Missing  string // how its host answers requests for pages that do not exist; of several: what tells least
+	Missing  string // how its host answers requests for missing pages; with several hosts, the least informative answer
 	Parked   string // the rule by which its domain, or one of them, is for sale; empty: none is
 	Walled   int    // of Visited: met a wall
 	Hosts    int    // number of hosts of its pages

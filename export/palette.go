@@ -31,7 +31,8 @@ func Palette() (all []atlas.Shade) {
 	return all
 }
 
-// Colour returns the colour of the node's class on a light background; a host outside has none of a class.
+// Colour returns the colour of the node's class on a light background; hosts outside the terrain have a colour of their
+// own.
 func (n *Node) Colour() RGB {
 	if n.Outside != nil {
 		return RGB{124, 122, 137}

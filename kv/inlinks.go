@@ -12,7 +12,7 @@ import (
 // only once the graph is named, which is done last.
 type Inlinks struct{ tx *base }
 
-// graphKey is the key of what says which graph it was. It comes before those of all hosts.
+// graphKey is the key of the record that describes the graph. It sorts before the keys of all hosts.
 var graphKey = []byte{0}
 
 // Graph returns the graph that the in-links are from; ok is false if there is none.
@@ -27,7 +27,7 @@ func (ls *Inlinks) Graph() (g schema.Graph, ok bool, err error) {
 	return g, true, nil
 }
 
-// Clear removes all in-links, and those of a reading that did not come to its end.
+// Clear removes all in-links, including those left by an import that was interrupted.
 func (ls *Inlinks) Clear() error {
 	if err := ls.tx.change(); err != nil {
 		return err

@@ -12,12 +12,12 @@ import (
 // ErrNoImport reports a file that does not hold one finished import and nothing else.
 var ErrNoImport = errors.New("it does not hold one import")
 
-// Join copies the file into a new one, with the import that another file holds as one more run, before the first run
-// that holds newer answers, but never after a crawl that is the last. The runs after it get the next number, and their
-// visits follow its visits. Everything else stays as it is: URLs and hosts keep their numbers, and those that only the
-// import knows follow them, without forms and without clocks. When Join returns the number of the run and of the last
-// one, the new file is complete and synced; if it fails, which it does with the cause soon after ctx is done, the file
-// is removed. Replacing the old file is up to the caller.
+// Join copies the file into a new one and adds, as one more run, the import that another file holds. The run is placed
+// before the first run that holds newer answers, and never after a crawl that is the last run. The runs after it get
+// the next number, and their visits follow its visits. Everything else stays as it is: URLs and hosts keep their
+// numbers, and those that only the import knows follow them, without forms and without clocks. When Join returns the
+// number of the run and of the last one, the new file is complete and synced; if it fails, which it does with the cause
+// soon after ctx is done, the file is removed. Replacing the old file is up to the caller.
 func (s *Store) Join(ctx context.Context, dst string, from *Store) (run, last schema.RunID, err error) {
 	f, err := os.OpenFile(dst, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

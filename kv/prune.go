@@ -70,7 +70,7 @@ type pruning struct {
 	joins     *joining // nil: runs keep their numbers
 
 	visits []uint32 // by old number: 1 if it is kept, later its new number
-	urls   []uint32 // likewise by old ID
+	urls   []uint32 // by old ID: 1 if it is kept, later its new ID
 	hosts  []uint32
 	result Pruned
 }

@@ -2,7 +2,7 @@ package answers
 
 import "github.com/sumi-ripple/ripple/crawl/render"
 
-// TooMany is the refusal of what exceeds a page's number of requests.
+// TooMany is the refusal of requests beyond a page's limit.
 const TooMany = "too many requests of one page"
 
 // A Look gives a page its answers for one round.

@@ -113,7 +113,7 @@ type Response struct {
 	Size      int64         // of Body
 	FirstByte time.Time     // of the response, including interim ones
 	Done      time.Time     // when the exchange ended
-	Waited    time.Duration // before Done, for memory: not the server's fault
+	Waited    time.Duration // for memory, before Done; not the server's fault
 	Remote    netip.AddrPort
 	Proto     string // "HTTP/1.1", "HTTP/2.0"
 	TLS       uint16 // version spoken with the host, as in [tls.VersionName]; 0: none

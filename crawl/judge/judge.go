@@ -4,8 +4,8 @@
 // It is the only place that gives a status, a failure or a redirect its meaning for a visit. A verdict
 // depends only on its arguments; the caller acts on it.
 //
-// [Throttled] defines which answer asks for rest. That such an answer suspends its host is not a verdict but
-// a fact, see package clock; a verdict only keeps the visit from ending.
+// [Throttled] defines which answers ask the crawl to wait. Such an answer always suspends its host (package clock); the
+// verdict only says that the visit has not ended.
 package judge
 
 import (

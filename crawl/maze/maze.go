@@ -1,11 +1,11 @@
-// Package maze recognises parts of a host that never end: text made by a machine, calendars, filters, session
-// numbers, trees that repeat themselves. It sees pages in the order of their visits, and asks nothing.
+// Package maze recognises parts of a host that never end: text made by a machine, calendars, filters, session numbers,
+// trees that repeat themselves. It sees pages in the order of their visits, and makes no requests.
 //
-// A [Trail] is what was seen below one path prefix. It is suspected if its links stay there, if its latest pages
-// named as many new URLs as its first ones, and if its pages are alike in one of two ways: 30 % are near-duplicates
-// of earlier ones, or most of them name new URLs with hardly any new words (at most one in a hundred). An honest part
-// of a host names fewer new URLs the longer it is walked, or says something on every page. Package record decides the
-// rest from the log, such as which pages lead there.
+// A [Trail] is what was seen below one path prefix. It is suspected if (1) its links stay below the prefix, (2) its
+// latest pages name as many new URLs as its first ones, and (3) its pages are alike: either 30 % of them are
+// near-duplicates of earlier ones, or most of them name new URLs with hardly any new words (at most one in a hundred).
+// In an ordinary part of a host, new URLs become rarer as the crawl proceeds, or every page has text of its own.
+// Package record decides the rest from the log, such as which pages lead there.
 //
 // A trail takes less than 4 KiB and has no locks.
 package maze

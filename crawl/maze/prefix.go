@@ -2,10 +2,10 @@ package maze
 
 import "strings"
 
-// deepest is the number of segments of the longest prefix that is followed.
+// deepest is the maximum number of segments of a tracked prefix.
 const deepest = 5
 
-// longest is the length of the longest one in bytes.
+// longest is the maximum length of a tracked prefix, in bytes.
 const longest = 255
 
 // Prefixes returns the prefixes that a path with its query belongs to, the shortest first: its folders and, if there

@@ -5,11 +5,11 @@
 // address has only its own clock. What a host's own clock consists of (delays, suspensions, retries) is up to
 // its owner; in this package it is a single time.
 //
-// Among the ready hosts, the order is by lowest priority number, then by longest wait since the host could
-// first have been requested, then by lowest id. A host that returns queues behind all hosts that are ready in
-// its priority. Within one priority no host starves, however slow or large another is. Worse priorities wait
-// while better ones fill every slot, as intended. Hosts of all classes share one order; the caller gives the
-// worst class to choose from, and learns how many hosts of each class will be ready soon.
+// Among the ready hosts, the order is by lowest priority number, then by longest wait since the host could first have
+// been requested, then by lowest id. A host that returns queues behind all hosts that are ready in its priority. Within
+// one priority no host starves, however slow or large another is. Hosts wait as long as hosts with lower priority
+// numbers occupy every slot; that is intended. Hosts of all classes share one order; the caller gives the worst class
+// to choose from, and learns how many hosts of each class will be ready soon.
 //
 // Every operation is logarithmic in the number of hosts, even if all share one address. A waiting host costs
 // an arena entry of 32 bytes and two references to it, plus one reference for each id up to the highest. An

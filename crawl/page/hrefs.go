@@ -89,9 +89,9 @@ func (l *ledger) add(raw []byte, kinds schema.Kinds, rel schema.Rel, place schem
 	return i
 }
 
-// relOf returns the flags of two mentions of a target together: those that both carry. A mention that is not
-// visible takes no flag from one that is, or a <link rel=me> would make an endorsement of an <a rel=nofollow>. A
-// canonical link does: it makes none.
+// relOf returns the flags of two mentions of a target together: those that both carry. An invisible mention does not
+// clear the flags of a visible one; otherwise <link rel=me> would turn <a rel=nofollow> into an endorsement. A
+// canonical link may clear them, because it never endorses.
 func relOf(a, b *href) schema.Rel {
 	quiet := func(h *href) bool { return h.place == noPlace && !h.kinds.Has(schema.LinkCanonical) }
 	switch {

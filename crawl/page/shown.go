@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/missing"
 )
 
-// mostShown is how much text is compared, in bytes. Pages with more of it are told apart by their SimHash.
+// mostShown is how much text is compared, in bytes. Longer pages are compared by SimHash.
 const mostShown = 64 << 10
 
 // shown collects what a page shows.
@@ -49,7 +49,8 @@ func (e *Extractor) addShown(text []byte) {
 	}
 }
 
-// sum returns the hash of what the page with a path and query shows under a title; 0: too much.
+// sum returns the hash of the page's visible text and its title, with its own address masked; 0 if there is too much
+// text.
 func (s *shown) sum(title, pathQuery string) schema.Shown {
 	if s.over {
 		return 0

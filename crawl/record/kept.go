@@ -100,7 +100,7 @@ func (c *pageChooser) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	return true, nil
 }
 
-// standing returns a visit of this run in which everything stands that an earlier visit found.
+// standing returns a visit in this run that carries over everything an earlier visit found.
 func (in *runState) standing(before *schema.Visit) *schema.Visit {
 	v := *before
 	v.Run = in.run.ID

@@ -64,9 +64,9 @@ func (all listings) note(in *runState, v *schema.Visit, e schema.SitemapEntry, s
 	return all.add(in, e.To, in.listingOf(v, e, s))
 }
 
-// listingOf returns what a sitemap says about a page. Only a sitemap that speaks for the host says when the page has
-// changed. A date in the future, or from a sitemap whose dates are not believed, does not show that the page is
-// unchanged: it counts as the date of the run.
+// listingOf returns what a sitemap says about a page. Dates of change count only in a sitemap that speaks for the host.
+// A date in the future, or from a sitemap whose dates are not trusted, counts as the date of the run, so the page is
+// requested.
 func (in *runState) listingOf(v *schema.Visit, e schema.SitemapEntry, s standing) listing {
 	l := listing{by: v.URL, speaks: s.speaks}
 	if s.speaks {

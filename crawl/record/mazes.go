@@ -210,7 +210,7 @@ func (m *mazes) makeRoom(t *trails) bool {
 }
 
 // even reports whether the pages of the whole host are spread over many folders, none of which says anything about it.
-// A host without folders is not: its URLs do not tell a maze from a shop.
+// A host without folders is not even in this sense: its URLs alone cannot distinguish a maze from, say, a shop.
 func (t *trails) even() bool {
 	if 2*t.flat > t.whole.Pages {
 		return false

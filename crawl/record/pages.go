@@ -100,10 +100,9 @@ func (p *pageStore) close() error {
 	return err
 }
 
-// LeavePages has the next page that is kept begin a page store of its own. It is for
-// a copy of a state file: the store it was copied with belongs to the original, and
-// only what that one has committed counts there. Pages that are stored can still be
-// read.
+// LeavePages detaches the state from its page store: the next kept page starts a new store. It is for a copy of a state
+// file, because the store belongs to the original, and holds only what the original has committed. Stored pages can
+// still be read.
 func LeavePages(store *kv.Store) error {
 	return store.Update(func(tx *kv.Tx) error { return tx.Meta.Put(metaPages, nil) })
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema/missing"
 )
 
-// leastProbed is the smallest budget of a host of which a request is spent on a page that does not exist.
-const leastProbed = 20
+// minProbeBudget is the smallest budget of a host that is requested for a page that does not exist.
+const minProbeBudget = 20
 
 // probeDue reports whether a host has shown a page in this run and has not been requested for a page that does not
 // exist.
 func (p *plan) probeDue(h *schema.Host) bool {
-	if !h.RunShown || h.Missing.Run == p.in.run.ID || p.in.set.Config.Budget(h.Name) < leastProbed {
+	if !h.RunShown || h.Missing.Run == p.in.run.ID || p.in.set.Config.Budget(h.Name) < minProbeBudget {
 		return false
 	}
 	switch p.in.set.Config.Checks.Soft404 {
@@ -47,7 +47,7 @@ func (p *plan) probe(h *schema.Host, live *liveHost, rules *robots.Rules) *ring.
 }
 
 // probed keeps what a host answered to the request for a page that does not exist. Only a request that this machine
-// cut short is sent again: whatever else comes is the answer of the run. One that says nothing, such as an error of the
+// cancelled is repeated; any other result is final for the run. A result that says nothing, such as an error of the
 // server, leaves what an earlier run has found.
 func (t *turn) probed(h *schema.Host, o *ring.Outcome) {
 	if o.Cause == fetch.Cancelled {

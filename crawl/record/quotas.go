@@ -36,7 +36,7 @@ type quotas struct {
 	reserved map[scope.Cap]int
 	pages    int                                  // reserved of max-pages
 	held     map[scope.Cap]map[schema.HostID]bool // hosts with pages that wait for a place in a group
-	starved  map[schema.HostID]bool               // hosts kept waiting by max-pages, of which more may become available
+	starved  map[schema.HostID]bool               // hosts waiting for a further portion of max-pages
 	final    bool                                 // of a shard: nothing of max-pages is left
 	ownLeft  map[schema.ID]bool                   // pages left by an earlier run that wait as their host's own
 }

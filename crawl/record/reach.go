@@ -6,13 +6,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// maxTravelled is the number of pages whose depth travels on in one transaction.
+// maxTravelled is the number of pages whose depth is propagated in one transaction.
 const maxTravelled = 10_000
 
-// reach knows how far from the origins a page is, and puts what comes within reach
-// into the line of its host. A page that was visited passes a depth that sinks on
-// over its recorded links; those that have still to do so are its work, which is part
-// of the state.
+// reach knows how far from the origins a page is, and puts what comes within reach into the line of its host. When the
+// depth of a visited page decreases, it is propagated along the page's recorded links. Pages that still wait for this
+// are listed in work, which is part of the state.
 type reach struct {
 	in       *runState
 	hosts    *hosts

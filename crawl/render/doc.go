@@ -1,11 +1,11 @@
 // Package render renders pages: it returns a page as its scripts leave it.
 //
-// The browser that renders a page never accesses the web: each request of its scripts is answered from what
-// the caller has already fetched. Requests without an answer are listed in [Rendering].Missing; the caller
-// fetches them in its own time, under its own rules, and renders the page again. So no page occupies a
-// browser while a politeness delay runs, and the same page with the same answers always gives the same
-// document. If the browser has rendered no other page meanwhile, the page continues where it waited, with its time
-// standing still; otherwise it starts from the beginning. The document is the same.
+// The browser that renders a page never accesses the web: each request of its scripts is answered from what the caller
+// has already fetched. Requests without an answer are listed in [Rendering].Missing; the caller fetches them in its own
+// time, under its own rules, and renders the page again. So no page occupies a browser while a politeness delay runs,
+// and the same page with the same answers always gives the same document. If the browser has rendered no other page
+// meanwhile, the page resumes where it was suspended, and its clock continues from there; otherwise it is loaded again.
+// The resulting document is the same either way.
 package render
 
 import (

@@ -28,7 +28,7 @@ func (a Answer) sum() (sum [sha256.Size]byte) {
 }
 
 // resume continues a waiting visit if it would be the same from the beginning: for the same page, and if all answers
-// that it got are still the same. Time stands while a page waits.
+// that it got are still the same. The page's virtual clock is stopped while it waits.
 func (v *visit) resume(p Page, a Answers) bool {
 	if !v.of(p) || !v.late.Stop() {
 		return false

@@ -271,9 +271,8 @@ func (v *visit) rouse() error {
 	return nil
 }
 
-// gather records the other missing requests, until the blocked page makes no more requests.
-// Requests that the page would make only later are left to another round. It affects only the
-// number of rounds whether a request is recorded now.
+// gather records the other missing requests, until the blocked page makes no more requests. Requests that the page
+// would make only later are left to another round. Whether a request is recorded now only affects the number of rounds.
 func (v *visit) gather() error {
 	for quiet := 0; quiet < 2; quiet++ {
 		if err := v.rouse(); err != nil {

@@ -31,7 +31,7 @@ type Report struct {
 	Location string        // absolute target of a robots.txt's redirect; empty: none that is usable
 	Body     []byte        // of a robots.txt or an asset, or a piece of it
 	Size     int           // if Body is a piece: size of the whole, in bytes
-	Sum      uint64        // likewise: XXH3 of the whole, to tell answers apart
+	Sum      uint64        // if Body is a piece: XXH3 of the whole, to distinguish answers
 	Age      time.Duration // of the answer for a robots.txt, which may have served other hosts before
 	Behind   string        // while there is no report: the host whose robots.txt the request waits for; empty: none
 

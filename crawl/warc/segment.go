@@ -19,8 +19,8 @@ type Capture struct {
 	URL        string
 	At         time.Time
 	Request    []byte // the record, in a gzip member; empty: it cannot be read
-	Response   []byte // likewise
-	Conversion []byte // likewise; empty: the page was not rendered
+	Response   []byte // the record, in a gzip member; empty: it cannot be read
+	Conversion []byte // the record, in a gzip member; empty: the page was not rendered
 
 	entry entry
 }

@@ -96,8 +96,9 @@ func (hs *hosts) anyAway() (any bool, err error) {
 }
 
 // judgeMissing finds the pages that show what their hosts show for pages that do not exist. Only the newest run knows
-// what hosts show for these. The same judges the earlier run, so a page that it does not change has not changed. Where
-// more than half of a host's pages in the earlier run show it, that says nothing about them, as in a run of its own.
+// what hosts show for these. The same evidence is applied to the earlier run, so that no page differs only because the
+// evidence is new. If more than half of a host's pages in the earlier run match it, it is ignored, as in that run's own
+// survey.
 func (d *Diff) judgeMissing(tx *kv.Tx) error {
 	if d.s.core.past != nil || d.To.ID != d.s.core.run.ID {
 		return nil

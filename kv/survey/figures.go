@@ -19,10 +19,10 @@ type HostFigures struct {
 type HostDetails struct {
 	LinksOmitted int `json:"links_omitted"`      // links of its pages that are not recorded
 	HTML         int `json:"html_pages" sql:"-"` // pages of HTML that were processed
-	Shells       int `json:"need_scripts"`       // of those: likely show nothing without their scripts, and not rendered
+	Shells       int `json:"need_scripts"`       // pages of HTML, not rendered, that are likely empty without scripts
 
-	TimedOut  int `json:"render_timed_out" sql:"-"`  // of those: their scripts used up the time of a page
-	TriedOnce int `json:"render_tried_once" sql:"-"` // of those: not tried again, because of the former
+	TimedOut  int `json:"render_timed_out" sql:"-"`  // pages whose scripts used up the time of a page
+	TriedOnce int `json:"render_tried_once" sql:"-"` // pages not tried again, since others of the host had timed out
 
 	// what its robots.txt says about the use of pages, as written, one statement a line
 	Preferences  string `json:"preferences"`

@@ -10,9 +10,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Speakers are the vouchers of sitemaps, see [kv.Vouchers]: a sitemap speaks for its own host, and for
-// the hosts and origins that vouch for it, or for an index or a redirect that leads to it
-// (sitemaps.org, "Sitemaps & Cross Submits").
+// Speakers holds, by sitemap, the hosts and origins that it speaks for besides its own host (their vouchers, see
+// [kv.Vouchers]): those that vouch for it, or for an index or a redirect that leads to it (sitemaps.org, "Sitemaps &
+// Cross Submits").
 type Speakers map[schema.ID]map[string]bool
 
 // Add adds vouchers of a sitemap, and reports whether one of them is new.

@@ -10,9 +10,9 @@ import (
 // errShared reports a secret that others can read.
 var errShared = errors.New("must be a file that only its owner can read: chmod 600")
 
-// Secret returns an error for a file that is not regular, or that others than its owner can read. The group may read
-// a file of root, unless the process is root's: so do Kubernetes and systemd hand out secrets. On Windows only the
-// type of the file is checked.
+// Secret returns an error unless the file is regular and readable only by its owner. A file owned by root may also be
+// readable by its group if this process does not run as root, because Kubernetes and systemd provide secrets that way.
+// On Windows only the type of the file is checked.
 func Secret(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package extsort sorts byte strings that memory need not hold: sorted runs go to a temporary file, and are merged as
+// Package extsort sorts more byte strings than fit in memory: sorted runs go to a temporary file, and are merged as
 // they are read.
 //
-// Errors of the disk are returned as they are, so that a full one can be told by errors.Is.
+// Errors of the disk are returned unchanged, so that callers can detect a full disk with errors.Is.
 package extsort
 
 import (

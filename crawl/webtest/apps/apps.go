@@ -2,7 +2,7 @@
 // built from their npm packages. All show the same data, which their scripts fetch. Most are files; Next is also there
 // with a server of its own.
 //
-// The versions of the packages are exact, and those of what these depend on are as of one day.
+// Direct dependencies have exact versions; indirect ones are resolved as of one fixed day.
 package apps
 
 import (

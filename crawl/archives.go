@@ -19,6 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/archive"
 	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -358,7 +359,7 @@ func digestOf(text string) uint64 {
 	if text == "" {
 		return 0
 	}
-	return xxh3.HashString(text)
+	return xxh3.HashString(warc.Digest(text))
 }
 
 // choose keeps the capture of each page that counts, in the order of the files. A revisit gets the place of the record

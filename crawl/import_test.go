@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha1"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -114,7 +116,7 @@ func (w *warcFile) page(url, at, html string) { w.answer(url, at, "200 OK", html
 func (w *warcFile) answer(url, at, status, html string, fields ...string) {
 	head := append([]string{"HTTP/1.1 " + status, "Content-Type: text/html"}, fields...)
 	w.add("response", url, at, map[string]string{"Content-Type": "application/http; msgtype=response",
-		"WARC-Payload-Digest": "sha1:" + fmt.Sprintf("%x", len(html))}, strings.Join(head, "\r\n")+"\r\n\r\n"+html)
+		"WARC-Payload-Digest": fmt.Sprintf("sha1:%x", sha1.Sum([]byte(html)))}, strings.Join(head, "\r\n")+"\r\n\r\n"+html)
 }
 
 func (w *warcFile) write(t *testing.T) string {
@@ -240,12 +242,13 @@ func TestImportOfRecordTypes(t *testing.T) {
 		}
 		return fields
 	}
-	of := func(html string) string { return "sha1:" + fmt.Sprintf("%x", len(html)) }
+	sum := sha1.Sum([]byte("<title>Same</title>"))
+	hex, base32 := fmt.Sprintf("sha1:%x", sum), "sha1:"+base32.StdEncoding.EncodeToString(sum[:])
 	a, b := "<title>Same</title>", "<title>Not modified</title>"
 	var w warcFile
 	w.add("warcinfo", "", then, nil, "software: test")
-	w.add("revisit", "http://a.test/same", later, revisit("identical-payload-digest", of(a)), "HTTP/1.1 200 OK\r\n\r\n")
-	w.add("revisit", "http://a.test/other", later, revisit("identical-payload-digest", of(a)), "")
+	w.add("revisit", "http://a.test/same", later, revisit("identical-payload-digest", hex), "HTTP/1.1 200 OK\r\n\r\n")
+	w.add("revisit", "http://a.test/other", later, revisit("identical-payload-digest", base32), "")
 	w.add("revisit", "http://a.test/nothing", later, revisit("identical-payload-digest", "sha1:unknown"), "")
 	w.page("http://a.test/same", then, a)
 	w.page("http://a.test/kept", then, b)

@@ -10,6 +10,8 @@
 // their names. Heads are written as those of HTTP/1.1; what was spoken is in the fields WARC-Protocol
 // (https://github.com/iipc/warc-specifications/issues/42), one for each layer: "h2", "tls/1.3".
 //
+// Digests are those of SHA-256 in base 16, which every reader knows; stores of earlier versions have them in base 32.
+//
 // # Durability
 //
 // A [Writer] does not decide which records count. After [Writer.Sync] has made a record durable, the caller

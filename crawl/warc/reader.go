@@ -67,7 +67,8 @@ func (r *Reader) Page(at string) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if first.Type != "response" || first.Fields.Get("WARC-Payload-Digest") != rec.Fields.Get("WARC-Payload-Digest") {
+	digest := Digest(first.Fields.Get("WARC-Payload-Digest"))
+	if first.Type != "response" || digest != Digest(rec.Fields.Get("WARC-Payload-Digest")) {
 		return nil, fmt.Errorf("%s: %w: what it revisits is not there", at, ErrRecord)
 	}
 	rec.Body = first.Body

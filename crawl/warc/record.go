@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -259,7 +260,24 @@ func newID() string {
 }
 
 func digestText(sum [sha256.Size]byte) string {
-	return "sha256:" + strings.TrimRight(base32.StdEncoding.EncodeToString(sum[:]), "=")
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Digest returns a digest as text that is the same for every spelling of the same bytes: archives have those of SHA-1
+// and SHA-256 in base 32 or base 16.
+func Digest(text string) string {
+	algorithm, value, _ := strings.Cut(text, ":")
+	algorithm, value = strings.ToLower(algorithm), strings.TrimRight(value, "=")
+	if n := len(value); algorithm == "sha1" && n == 32 || algorithm == "sha256" && n == 52 {
+		sum, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ToUpper(value))
+		if err == nil {
+			return algorithm + ":" + hex.EncodeToString(sum)
+		}
+	}
+	if _, err := hex.DecodeString(value); err == nil {
+		value = strings.ToLower(value)
+	}
+	return algorithm + ":" + value
 }
 
 // An entry is one line of an index.
@@ -303,8 +321,4 @@ func parseEntry(line []byte) (e entry, end int64, ok bool) {
 		length += follows
 	}
 	return e, offset + length, true
-}
-
-func decodeDigest(text string) ([]byte, error) {
-	return base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text)
 }

@@ -279,6 +279,22 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
+// Stores of earlier versions have digests in base 32.
+func TestDigest(t *testing.T) {
+	const hex = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+	for text, want := range map[string]string{
+		hex: hex, "SHA256:" + strings.ToUpper(hex[7:]): hex, digestText(sha256.Sum256([]byte("hello"))): hex,
+		"sha256:FTZE3OS7WCRQ4JXIHMVMLOPCTYNRMHS4D6TUEXTTAQZWFE4LTASA":     hex,
+		"sha256:FTZE3OS7WCRQ4JXIHMVMLOPCTYNRMHS4D6TUEXTTAQZWFE4LTASA====": hex,
+		"sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N":                           "sha1:aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d",
+		"md5:XUFAKrxLKna5cZ2REBfFkg==":                                    "md5:XUFAKrxLKna5cZ2REBfFkg", "": ":",
+	} {
+		if got := Digest(text); got != want {
+			t.Errorf("Digest(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 func BenchmarkSeal(b *testing.B) {
 	sealer := new(Sealer)
 	p := testPage("https://a.test/", strings.Repeat("<p>A paragraph of some words, as pages have them.</p>\n", 600))

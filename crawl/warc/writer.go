@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -223,11 +224,11 @@ func entryOf(rec *Record, name string) entry {
 
 // prefixOf returns the first half of a 32-byte digest.
 func prefixOf(digest string) (p prefix, ok bool) {
-	text, ok := strings.CutPrefix(digest, "sha256:")
+	text, ok := strings.CutPrefix(Digest(digest), "sha256:")
 	if !ok {
 		return p, false
 	}
-	sum, err := decodeDigest(text)
+	sum, err := hex.DecodeString(text)
 	if err != nil || len(sum) != sha256.Size {
 		return p, false
 	}
@@ -312,7 +313,7 @@ func (w *Writer) revisit(s *Sealed, first place) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rec.Fields.Get("WARC-Payload-Digest") != digestText(s.digest) {
+	if Digest(rec.Fields.Get("WARC-Payload-Digest")) != digestText(s.digest) {
 		return nil, ErrRecord
 	}
 	of := &location{rec.URL, rec.Fields.Get("WARC-Date"), rec.Fields.Get("WARC-Record-ID")}

@@ -1,5 +1,5 @@
 """Reads a page store with nothing but the standard library, and checks it."""
-import base64, collections, glob, gzip, hashlib, io, json, os, sys, zlib
+import collections, glob, gzip, hashlib, io, json, os, sys, zlib
 
 
 def members(data):
@@ -21,7 +21,7 @@ def fields(block):
 
 
 def digest(data):
-    return "sha256:" + base64.b32encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 count = collections.Counter()

@@ -23,6 +23,7 @@ var ErrRecord = errors.New("no readable WARC record")
 const (
 	maxHead  = 256 << 10 // bytes of the header of a record, and of an HTTP header in it
 	maxBlock = 1 << 30
+	maxGrown = 1 << 20 // bytes of a block whose memory is reserved before it is read
 )
 
 // A Record is one complete record of a page store.
@@ -89,12 +90,12 @@ func (r *Reader) Rendered(at string) (*Rendered, error) {
 	if _, err := f.Seek(p.offset, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("page store: %w", err)
 	}
-	members := bufio.NewReader(f)
-	page, err := readMember(members)
+	in, members := bufio.NewReader(f), &memberReader{}
+	page, err := members.read(in)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
-	rec, err := readMember(members)
+	rec, err := members.read(in)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("behind %s: %w", at, err)
@@ -113,7 +114,7 @@ func (r *Reader) at(p place) (*Record, error) {
 	if _, err := f.Seek(p.offset, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("page store: %w", err)
 	}
-	rec, err := readMember(bufio.NewReader(f))
+	rec, err := new(memberReader).read(bufio.NewReader(f))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
@@ -123,21 +124,31 @@ func (r *Reader) at(p place) (*Record, error) {
 // errPassed reports an invalid record whose end was found, so that the next one can be read.
 var errPassed = fmt.Errorf("%w, but its end was found", ErrRecord)
 
-// readMember reads the record in the gzip member at the current position.
-func readMember(r *bufio.Reader) (*Record, error) {
-	z, err := gzip.NewReader(r)
-	if err != nil {
+// A memberReader reads records in gzip members, one after the other with the same memory. The zero value is ready to
+// use.
+type memberReader struct {
+	gzip gzip.Reader
+	text *bufio.Reader
+}
+
+// read reads the record in the member that r is at.
+func (m *memberReader) read(r *bufio.Reader) (*Record, error) {
+	if err := m.gzip.Reset(r); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	z.Multistream(false)
-	rec, err := readRecord(bufio.NewReader(z))
+	m.gzip.Multistream(false)
+	if m.text == nil {
+		m.text = bufio.NewReaderSize(nil, 64<<10)
+	}
+	m.text.Reset(&m.gzip)
+	rec, err := readRecord(m.text)
 	if err != nil {
-		if _, torn := io.Copy(io.Discard, io.LimitReader(z, maxBlock)); torn == nil {
+		if _, torn := io.Copy(io.Discard, io.LimitReader(&m.gzip, maxBlock)); torn == nil {
 			err = fmt.Errorf("%w: %w", errPassed, err)
 		}
 		return nil, err
 	}
-	if _, err := io.Copy(io.Discard, io.LimitReader(z, 16)); err != nil { // verifies the checksum
+	if _, err := io.Copy(io.Discard, io.LimitReader(&m.gzip, 16)); err != nil { // verifies the checksum
 		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	return rec, nil
@@ -157,7 +168,8 @@ func readRecord(r *bufio.Reader) (*Record, error) {
 	if err != nil || size < 0 || size > maxBlock {
 		return nil, fmt.Errorf("%w: its length is %q", ErrRecord, f.Get("Content-Length"))
 	}
-	var block bytes.Buffer // grows with the data, not with the declared length
+	var block bytes.Buffer
+	block.Grow(int(min(size, maxGrown)) + bytes.MinRead) // beyond that it grows with the data
 	if n, err := io.Copy(&block, io.LimitReader(r, size)); err != nil || n < size {
 		return nil, fmt.Errorf("%w: %d of %d bytes", ErrRecord, n, size)
 	}
@@ -177,7 +189,8 @@ func readRecord(r *bufio.Reader) (*Record, error) {
 
 // open removes the HTTP header of an answer from the block.
 func (rec *Record) open() error {
-	r := bufio.NewReader(bytes.NewReader(rec.Body))
+	block := bytes.NewReader(rec.Body)
+	r := bufio.NewReader(block)
 	line, err := r.ReadString('\n')
 	parts := strings.Fields(line)
 	if err != nil || len(parts) < 2 || !strings.HasPrefix(parts[0], "HTTP/") {
@@ -189,10 +202,9 @@ func (rec *Record) open() error {
 	if rec.Header, err = readFields(r); err != nil {
 		return err
 	}
-	block := rec.Body
-	rec.Body, err = io.ReadAll(r)
-	rec.head = block[:len(block)-len(rec.Body)]
-	return err
+	begin := len(rec.Body) - r.Buffered() - block.Len()
+	rec.head, rec.Body = rec.Body[:begin:begin], rec.Body[begin:]
+	return nil
 }
 
 func readFields(r *bufio.Reader) (http.Header, error) {

@@ -40,6 +40,7 @@ type Segment struct {
 	file   *os.File
 	count  counting
 	in     *bufio.Reader
+	member memberReader
 	peeked *memberAt // the next one; nil: it was not read yet
 }
 
@@ -159,7 +160,7 @@ func (s *Segment) next() (*memberAt, error) {
 		return m, nil
 	}
 	from := s.at()
-	rec, err := readMember(s.in)
+	rec, err := s.member.read(s.in)
 	return &memberAt{rec, from, s.at()}, err
 }
 

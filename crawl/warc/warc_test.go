@@ -251,7 +251,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte("WARC/1.1\r\nContent-Length: 99999999999\r\n\r\n"), "https://b.test/\r\nX: y",
 		[]byte("\r\n\r\nWARC/1.1"))
 	f.Fuzz(func(t *testing.T, raw []byte, url string, body []byte) {
-		_, _ = readMember(bufio.NewReader(bytes.NewReader(raw)))
+		_, _ = new(memberReader).read(bufio.NewReader(bytes.NewReader(raw)))
 		_, _ = readRecord(bufio.NewReader(bytes.NewReader(raw)))
 		_, _, _ = parseEntry(raw)
 		p := testPage(url, string(body))
@@ -259,7 +259,7 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec, err := readMember(bufio.NewReader(bytes.NewReader(s.response)))
+		rec, err := new(memberReader).read(bufio.NewReader(bytes.NewReader(s.response)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -178,9 +178,10 @@ func scan(path, name string) []entry {
 	var entries []entry
 	count := &counting{r: f}
 	r := bufio.NewReader(count)
+	var member memberReader
 	for {
 		offset := count.n - int64(r.Buffered())
-		rec, err := readMember(r)
+		rec, err := member.read(r)
 		if errors.Is(err, errPassed) {
 			continue
 		}

@@ -97,3 +97,33 @@ func TestDecideSeveral(t *testing.T) {
 		t.Errorf("the desk was told (-want +got): %s", diff)
 	}
 }
+
+// Hosts outside the terrain are marked and decided together, also after the table was sorted again.
+func TestDecideOutside(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	b := desktest.Open(t, d.url("outside"))
+	b.Wait(`document.querySelectorAll("#view td input").length === 2`)
+	desktest.Ask[any](b, `document.querySelector("#view td input[aria-label='Mark far.example']").click()`)
+	b.Wait(`document.querySelector(".tray")?.innerText.includes("1 marked")`)
+	desktest.Ask[any](b, `document.querySelector("#view .sortable .sorter").click()`)
+	b.Wait(`document.querySelector("tr.marked")?.innerText.includes("far.example")`)
+	desktest.Ask[any](b, `document.querySelector("#view td input[aria-label='Mark best.example']").click()`)
+	press := func(name string) {
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll(".tray button")]
+			.find((x) => x.innerText.endsWith(%q)).click()`, name))
+	}
+	press("quality")
+	b.Wait(`document.querySelector(".tray").innerText.includes("2 chosen")`)
+	press("See what would change")
+	b.Wait(`document.querySelector(".tray .foresight .turns")`)
+	press("Save and apply")
+	b.Wait(`document.querySelectorAll("tr.settled .verdict .chip").length === 2`)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	want := `{"decisions":[{"host":"far.example","class":"quality"},{"host":"best.example","class":"quality"}],` +
+		`"version":"v1","dry_run":false}`
+	if len(d.told) != 2 || d.told[1] != want {
+		t.Errorf("the desk was told %q, want %s", d.told, want)
+	}
+}

@@ -350,6 +350,19 @@ func TestFailures(t *testing.T) {
 	b.Visit("suggest", `document.querySelector(".candidate, .failed button")`)
 	desktest.Ask[any](b, `document.querySelector(".failed button")?.click()`)
 	b.Wait(`document.querySelector(".candidate")`)
+	refuse := func(code int) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.refuse["graph"] = code
+	}
+	b.Visit("map", `document.documentElement.dataset.drawn && document.getElementById("kind")`)
+	refuse(503) // a map that is drawn stays, and says that it is another one
+	desktest.Ask[any](b, `(() => { const kind = document.getElementById("kind");
+		kind.value = "blogroll"; kind.dispatchEvent(new Event("change")); })()`)
+	b.Wait(`document.querySelector("#head .caption")?.innerText.includes('It shows links of kind "any", as they were.')`)
+	refuse(0)
+	desktest.Ask[any](b, `document.querySelector("#head .caption button").click()`)
+	b.Wait(`document.querySelector("#head .caption")?.innerText === "partial: 2 hosts cut"`)
 }
 
 // Without its token the desk needs it, and the address does not keep it.

@@ -2,7 +2,7 @@
 
 import { ask, offers, wordsOf } from "./api.js";
 import { propose } from "./decide.js";
-import { el, put, address, at, harmless } from "./dom.js";
+import { el, put, address, at, button, harmless } from "./dom.js";
 import { live } from "./live.js";
 import { seen } from "./stream.js";
 import { isDark } from "./theme.js";
@@ -44,6 +44,8 @@ export function show(view, said, signal) {
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!app) put(note, failed(error, again));
+      else captions([el("span", {}, `The map was not read again: ${error.message}. It shows links of kind ` +
+        `"${drawn || "any"}", as they were. `), button("Try again", again, { class: "link" })]);
     }
     if (live.status && live.status.mode === "crawl") timer = setTimeout(again, look);
   };
@@ -86,8 +88,11 @@ function counting(app, data) {
 
 function caption(data, app) {
   put(document.getElementById("counts"), app.g.counts);
-  const head = document.getElementById("head");
-  for (const old of head.querySelectorAll(".caption")) old.remove();
-  for (const text of [data.partial, data.left_out]) if (text) document.getElementById("counts")
-    .after(el("p", { class: "caption warn" }, text));
+  captions(data.partial, data.left_out);
+}
+
+// captions replaces the warnings below the counts.
+function captions(...all) {
+  for (const old of document.getElementById("head").querySelectorAll(".caption")) old.remove();
+  for (const text of all) if (text) document.getElementById("counts").after(el("p", { class: "caption warn", role: "status" }, text));
 }

@@ -3,12 +3,12 @@
 import { ask, offers } from "./api.js";
 import { el, put, chip, button, hostLink, pageLink, named, copier, tagLink, keep } from "./dom.js";
 import { heading, section, table, empty, fetched, choice } from "./parts.js";
-import { decideForm, decidedChip, propose } from "./decide.js";
+import { decideForm, decidedChip } from "./decide.js";
+import { keys, makeTray } from "./tray.js";
 import { number, count, coverColour } from "./words.js";
 
 const most = 500; // candidates of each kind
 const mostOutside = 20; // candidates outside the terrain
-const keys = { q: "quality", s: "stub", b: "blacklist", l: "later" };
 const least = [["", "any origin"], ["2", "2 origins or more"], ["3", "3 origins or more"], ["5", "5 origins or more"]];
 const orders = [["", "origins"], ["links", "links"], ["trust", "trust"], ["pages", "pages known"], ["name", "name"]];
 
@@ -16,7 +16,8 @@ export function show(view, said, signal) {
   const chosen = { min_origins: said.min_origins || "", search: said.search || "", sort: said.sort || "",
     group: said.group || "" };
   const box = el("div", {}), total = el("span", { class: "soft total", role: "status" });
-  const state = { chosen, total, signal, staged: new Map(), marked: new Set(), decided: new Map(), arrange: () => {} };
+  const state = { chosen, total, signal, rows: [], arrange: () => {} };
+  state.tray = makeTray({ signal, changed: () => { for (const r of state.rows) if (r.line) tell(r, state); } });
   const renew = (changes) => { Object.assign(chosen, changes); keep("suggest", chosen, changes); state.arrange(); };
   const search = el("input", { type: "search", class: "search", placeholder: "Search hosts, titles, origins   /",
     "aria-label": "Search suggestions", value: chosen.search, spellcheck: "false", autocapitalize: "none",
@@ -38,9 +39,9 @@ export function show(view, said, signal) {
 function draw({ found, decided, outside }, state) {
   const known = new Set(decided ? decided.decisions.map((d) => d.host) : []); // the snapshot may be older
   const open = (list) => list.filter((c) => !known.has(c.domain));
-  const place = el("div", { class: "candidates" }), tray = el("div", { class: "tray block", hidden: true });
-  Object.assign(state, { origins: found.origins, decisions: decided, tray, outcome: el("div", { class: "foresight" }),
-    rows: [...open(found.discovered), ...open(found.stubs)].map((c, i) => ({ c, rank: i,
+  const place = el("div", { class: "candidates" });
+  Object.assign(state, { origins: found.origins, decisions: decided,
+    rows: [...open(found.discovered), ...open(found.stubs)].map((c, i) => ({ c, rank: i, host: c.domain, seed: seedOf(c),
       text: [c.entity, c.entity_shown, c.domain, c.title, ...c.linked_from.map((o) => o.quality_origin)]
         .join(" ").toLowerCase() })) });
   state.arrange = () => arrange(place, state);
@@ -50,7 +51,7 @@ function draw({ found, decided, outside }, state) {
     `Decisions can only be copied here: ${decided.reason}.`),
   decided && el("p", { class: "soft hint" }, "↑ ↓ a line, Space marks it, Enter opens it; ",
     Object.entries(keys).map(([key, name]) => [el("kbd", {}, key), " ", name, " "])),
-  place, tray, decided && decided.decisions.length > 0 &&
+  place, state.tray.element, decided && decided.decisions.length > 0 &&
     section("Decided", `in ${decided.path}`, decisions(decided.decisions)),
   found.owners.length > 0 && owners(found.owners),
   outside && outside.hosts.length > 0 && fromOutside(outside)];
@@ -96,8 +97,7 @@ function lines(rows, state) { return el("ol", {}, rows.map((r) => line(r, state)
 function line(r, state) {
   const { c } = r, name = c.domain ? hostLink(c.domain, c.entity_shown)
     : el("span", { class: "name" }, c.entity_shown || c.entity);
-  const mark = state.decisions && c.domain && el("input", { type: "checkbox", tabindex: "-1",
-    "aria-label": "Mark " + c.domain, checked: state.marked.has(r), onchange: () => toggle(r, state) });
+  const mark = state.decisions && c.domain && state.tray.box(r, { tabindex: "-1" });
   const more = el("div", { class: "more", hidden: true }), verdict = el("span", { class: "verdict" });
   r.line = el("li", { class: "candidate", tabindex: "-1" }, el("div", { class: "line" }, mark || el("span", {}), name,
     el("span", { class: "title" }, c.title || ""), verdict,
@@ -130,21 +130,7 @@ function evidence(c, { decisions: decided, signal }) {
       el("summary", {}, "As a [[quality]] entry"), block(c)) : block(c)))];
 }
 
-// tell shows what is chosen or decided for a line.
-function tell(r, state) {
-  const decided = state.decided.get(r.c.domain), staged = state.staged.get(r);
-  r.line.classList.toggle("marked", state.marked.has(r));
-  r.line.classList.toggle("settled", Boolean(decided));
-  put(r.verdict, decided ? ["decided ", decidedChip(decided)] : staged && decidedChip(staged));
-  const box = r.line.querySelector("input[type=checkbox]");
-  if (box) box.checked = state.marked.has(r);
-}
-
-function toggle(r, state) {
-  if (!state.marked.delete(r)) state.marked.add(r);
-  tell(r, state);
-  tray(state);
-}
+function tell(r, state) { state.tray.tell(r, r.line, r.verdict); }
 
 // listen handles the keys of the list: through the lines, and what the marked ones, or the present one, should be.
 function listen(place, state) {
@@ -160,14 +146,14 @@ function listen(place, state) {
       all[to].tabIndex = 0;
       all[to].focus(); };
     const at = all.indexOf(here), choosing = !view && r.c.domain && state.decisions && keys[event.key];
-    if (choosing) { stage(state.marked.size > 0 ? [...state.marked] : [r], choosing, state);
+    if (choosing) { state.tray.stage(state.tray.marked.size > 0 ? [...state.tray.marked.values()] : [r], choosing);
       go(next(all, at, state)); }
     else if (event.key === "ArrowDown" || event.key === "j") go(at + 1);
     else if (event.key === "ArrowUp" || event.key === "k") go(at - 1);
     else if (event.key === "Home") go(0);
     else if (event.key === "End") go(all.length - 1);
     else if (event.key === "Enter") r.unfold();
-    else if (event.key === " " && r.c.domain && state.decisions) toggle(r, state);
+    else if (event.key === " " && r.c.domain && state.decisions) state.tray.toggle(r);
     else return;
     event.preventDefault();
   });
@@ -176,50 +162,9 @@ function listen(place, state) {
 // next returns the position of the next line that nothing is chosen for.
 function next(all, at, state) {
   const waits = (line) => { const r = state.rows.find((one) => one.line === line);
-    return r.c.domain && !state.staged.has(r) && !state.decided.has(r.c.domain); };
+    return r.c.domain && state.tray.open(r.c.domain); };
   const after = all.findIndex((line, i) => i > at && waits(line));
   return after < 0 ? at : after;
-}
-
-// stage chooses a class for lines; the same class again takes the choice back.
-function stage(rows, name, state) {
-  for (const r of rows) {
-    if (state.staged.get(r) === name) state.staged.delete(r);
-    else state.staged.set(r, name);
-    state.marked.delete(r);
-    state.decided.delete(r.c.domain);
-    tell(r, state);
-  }
-  put(state.outcome); // it was computed for other choices
-  tray(state);
-}
-
-// tray shows what is chosen, and has it decided together.
-function tray(state) {
-  const { staged, marked, outcome, signal } = state, some = [...staged];
-  const forget = () => { const all = [...staged.keys(), ...marked];
-    staged.clear();
-    marked.clear();
-    for (const r of all) tell(r, state);
-    put(outcome);
-    tray(state); };
-  const decide = () => propose(outcome, { decisions: some.map(([r, name]) => ({ host: r.c.domain, class: name,
-    ...(name === "quality" && seedOf(r.c) ? { seeds: [seedOf(r.c)] } : {}) })) }, { signal, done: (d) => {
-    for (const e of d.decisions) state.decided.set(e.host, e.class === "none" ? "" : e.class);
-    staged.clear();
-    for (const r of state.rows) if (r.line) tell(r, state);
-    head();
-  } });
-  const buttons = Object.entries(keys).map(([key, name]) => button([el("kbd", {}, key), " ", name],
-    () => stage([...marked], name, state), { class: "button", disabled: marked.size === 0 }));
-  const top = el("div", { class: "buttons" });
-  const head = () => put(top, el("span", { role: "status" }, marked.size > 0 ? number(marked.size) + " marked"
-    : staged.size > 0 ? number(staged.size) + " chosen" : ""), marked.size > 0 && buttons,
-  staged.size > 0 && marked.size === 0 && button("See what would change", decide, { class: "button main" }),
-  (staged.size > 0 || marked.size > 0) && button("Clear", forget));
-  head();
-  put(state.tray, top, outcome);
-  state.tray.hidden = staged.size === 0 && marked.size === 0 && !outcome.hasChildNodes();
 }
 
 // seedOf returns the page to begin at, if it is not the front page that answered.

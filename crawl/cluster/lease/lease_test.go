@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -307,20 +308,20 @@ func TestReady(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		n := w.node("a")
 		l, _ := took(t, n.claim(&paperFile{}, ""))
-		stop := keep(t, l)
-		reads := 0
+		var reads atomic.Int64
 		n.back = func(writes bool) bool {
 			if !writes {
-				reads++
+				reads.Add(1)
 			}
 			return false
 		}
+		stop := keep(t, l)
 		for range 20 {
 			time.Sleep(3700 * time.Millisecond)
 			n.reconnect()
-			before, began := reads, time.Now()
-			if !l.Ready(t.Context()) || reads == before || time.Since(began) > time.Second {
-				t.Errorf("after %s and %d reads", time.Since(began), reads-before)
+			before, began := reads.Load(), time.Now()
+			if !l.Ready(t.Context()) || reads.Load() == before || time.Since(began) > time.Second {
+				t.Errorf("after %s and %d reads", time.Since(began), reads.Load()-before)
 			}
 		}
 		n.reconnect()
@@ -367,16 +368,11 @@ func TestClaimWithoutAnswer(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.place(record{State: free, Opening: make([]byte, 16), Random: "other"}.encode())
 		n := w.node("a")
-		writes := 0
-		n.back = func(wrote bool) bool {
-			if wrote {
-				writes++
-			}
-			return wrote && writes < 3
-		}
+		var writes atomic.Int64
+		n.back = func(wrote bool) bool { return wrote && writes.Add(1) < 3 }
 		file := &paperFile{any: true}
-		if took(t, n.claim(file, "")); writes != 3 || len(file.openings) != 1 {
-			t.Errorf("%d writes, %d openings", writes, len(file.openings))
+		if took(t, n.claim(file, "")); writes.Load() != 3 || len(file.openings) != 1 {
+			t.Errorf("%d writes, %d openings", writes.Load(), len(file.openings))
 		}
 	})
 }
@@ -463,13 +459,8 @@ func TestReleaseLate(t *testing.T) {
 			n.back = func(bool) bool { return time.Now().Before(until) }
 		},
 		"it does not say that it has written": func(n *node) {
-			lost := 0
-			n.back = func(wrote bool) bool {
-				if wrote {
-					lost++
-				}
-				return wrote && lost == 1
-			}
+			var writes atomic.Int64
+			n.back = func(wrote bool) bool { return wrote && writes.Add(1) == 1 }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -100,13 +101,8 @@ func TestAnewWithoutAnswers(t *testing.T) {
 		old := &paperFile{}
 		l, _ := took(t, a.of(0, old))
 		l.end()
-		lost := 0
-		b.back = func(wrote bool) bool {
-			if wrote {
-				lost++
-			}
-			return wrote && lost < 3
-		}
+		var writes atomic.Int64
+		b.back = func(wrote bool) bool { return wrote && writes.Add(1) < 3 }
 		if epoch, _ := gaveUp(t, b, 0); epoch != 1 {
 			t.Errorf("epoch %d", epoch)
 		}

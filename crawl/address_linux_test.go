@@ -46,7 +46,7 @@ func TestSecondAddress(t *testing.T) {
 	store := crawltest.Open(t, path)
 	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf(secondAddressConfig, ":"+port)))
 	begun := time.Now()
-	c, _, err := Begin(t.Context(), store, Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Machine: m})
+	c, _, err := Begin(t.Context(), store, Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Shared: m})
 	if err == nil {
 		_, err = c.Run(t.Context())
 	}

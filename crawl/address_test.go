@@ -107,7 +107,7 @@ func TestLeaseEndsInHandshake(t *testing.T) {
 	web.Host("a.test").Page("/", "<title>a page</title>")
 	lease := make(leaseFor, 1)
 	lease <- struct{}{}
-	set, err := ring.SharedSettings(crawltest.Parse(t, crawltest.Config(t, web, seedOfA)), &NewMachine(0).clients, 0)
+	set, err := ring.SharedSettings(crawltest.Parse(t, crawltest.Config(t, web, seedOfA)), &NewShared(0).clients, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

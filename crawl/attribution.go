@@ -19,7 +19,7 @@ import (
 // machine. Failures caused by an outage of the network or the resolver, or by a lack of resources, are passed on
 // as cancelled requests. Failures that may belong to an outage are held back until that is known.
 type attribution struct {
-	machine *Machine
+	shared  *Shared
 	crawl   uint64 // distinguishes its hosts from those of other crawls
 	log     *slog.Logger
 	held    []ring.Outcome
@@ -45,7 +45,7 @@ const maxExcuses = 5
 // run passes outcomes on until the visitors close in.
 func (a *attribution) run(walking context.Context, in <-chan ring.Outcome) error {
 	defer close(a.out)
-	a.pulse.suspended = a.machine.suspended
+	a.pulse.suspended = a.shared.suspended
 	defer a.pulse.start(a.wake)()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -71,11 +71,11 @@ func (a *attribution) run(walking context.Context, in <-chan ring.Outcome) error
 		case <-due:
 			looked = 0
 			a.wake()
-			a.tell(a.machine.network.Look(time.Now()))
+			a.tell(a.shared.network.Look(time.Now()))
 		case <-walking.Done():
 			return walking.Err()
 		}
-		if changes := a.machine.network.Changes(); changes != a.changes || in == nil {
+		if changes := a.shared.network.Changes(); changes != a.changes || in == nil {
 			looked, a.changes = 0, changes
 		}
 		if err := a.release(walking, looked, in == nil); err != nil {
@@ -120,7 +120,7 @@ func (a *attribution) tellHeld() {
 
 // settle reports whether it is known whose fault a failure is, and clears the host if it is not the host's.
 func (a *attribution) settle(o *ring.Outcome, all bool, now time.Time) bool {
-	network := &a.machine.network
+	network := &a.shared.network
 	switch {
 	case o.Answered() || o.Cause == fetch.Cancelled || o.Step.Entrusted():
 	case network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress || a.sleptThrough(o):
@@ -151,18 +151,18 @@ func (a *attribution) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	case o.Answered():
 		delete(a.lacked, host)
 		delete(a.slept, host)
-		network, step := &a.machine.network, &o.Step
+		network, step := &a.shared.network, &o.Step
 		if network.Answered(host, siteOf(step), step.Address, step.Sent, o.Done, now) {
 			a.tell(outage.Ended)
 		}
 	case o.Own == fetch.OwnAddress:
-		a.machine.clients.Renew()
+		a.shared.clients.Renew()
 	case (o.Own == fetch.OwnMeans || o.Own == fetch.OwnWait) && a.lacked[host].times < maxExcuses:
 		a.lacks(&o, host, now)
 	case cutOff(&o): // an outage may explain it, but it is no evidence of one
 	default:
-		a.tell(a.machine.network.Failed(*a.failure(&o), now))
-		if key, why, stuck := a.machine.network.Stuck(now); stuck && a.stuck != nil {
+		a.tell(a.shared.network.Failed(*a.failure(&o), now))
+		if key, why, stuck := a.shared.network.Stuck(now); stuck && a.stuck != nil {
 			a.stuck(schema.End{Kind: schema.EndStopped, Detail: "no host can be reached: " + why + " (" + key + ")"})
 		}
 	}
@@ -188,7 +188,7 @@ func (a *attribution) failure(o *ring.Outcome) *outage.Failure {
 // way classes a failure for the evidence of an outage.
 func (a *attribution) way(o *ring.Outcome) outage.Way {
 	switch {
-	case o.Own == fetch.OwnNetwork, o.Own == fetch.OwnNoResolver && !a.machine.network.Anybody(time.Time{}):
+	case o.Own == fetch.OwnNetwork, o.Own == fetch.OwnNoResolver && !a.shared.network.Anybody(time.Time{}):
 		return outage.Local
 	case o.Cause == fetch.Timeout, o.Cause == fetch.Slow, o.Cause == fetch.ConnectTimeout, o.Cause == fetch.TLSTimeout,
 		o.Cause == fetch.DNSTemporary:
@@ -212,7 +212,7 @@ func (a *attribution) tell(news outage.News) {
 	case outage.Begun:
 		a.away()
 	case outage.Ended:
-		a.machine.clients.Renew()
+		a.shared.clients.Renew()
 		a.log.Info("the network is available again")
 	case outage.Doubted:
 		a.log.Warn("no host answers, but nothing shows that the network of this machine is away: " +
@@ -232,7 +232,7 @@ func (a *attribution) id(o *ring.Outcome) uint64 { return a.crawl<<32 | uint64(o
 // sleptThrough reports whether the machine was suspended while a request was open, which excuses its host. A host
 // is excused at most maxExcuses times, even if the machine is late again and again.
 func (a *attribution) sleptThrough(o *ring.Outcome) bool {
-	woke := a.machine.network.Woke()
+	woke := a.shared.network.Woke()
 	if !o.Step.Sent.Before(woke) {
 		return false
 	}
@@ -253,9 +253,9 @@ func (a *attribution) sleptThrough(o *ring.Outcome) bool {
 // away logs the start of an outage. The connections are renewed, because the next requests must not use those of
 // the previous network.
 func (a *attribution) away() {
-	a.machine.clients.Renew()
+	a.shared.clients.Renew()
 	a.log.Warn("the network of this machine is away: one request every 5 to 60 s is sent until a host answers",
-		"error", a.machine.network.Why())
+		"error", a.shared.network.Why())
 }
 
 // lacks reduces the number of open requests and of idle connections. If only a body had to wait, which can happen
@@ -272,8 +272,8 @@ func (a *attribution) lacks(o *ring.Outcome, host uint64, now time.Time) {
 		blameless(o)
 		return
 	}
-	a.machine.clients.CloseIdle()
-	if limit, news := a.machine.slots.Lack(o.Step.Sent, now); news {
+	a.shared.clients.CloseIdle()
+	if limit, news := a.shared.slots.Lack(o.Step.Sent, now); news {
 		a.log.Warn("this machine lacks descriptors, ports or memory: fewer requests are open for a while",
 			"open", limit, "error", o.Reason())
 	}
@@ -289,16 +289,16 @@ func (a *attribution) wake() {
 		return
 	}
 	now := time.Now()
-	a.machine.network.Suspended(now)
+	a.shared.network.Suspended(now)
 	if g.asleep > 0 || g.late >= outlived {
-		a.machine.clients.Renew()
+		a.shared.clients.Renew()
 	}
 	if g.asleep > 0 || !clocksTell && g.late >= outlived {
 		a.log.Info("this machine was suspended", "for", (g.asleep + g.late).Round(time.Second))
 		return
 	}
 	late := g.late.Round(time.Second)
-	if limit, news := a.machine.slots.Late(g.since, now); news {
+	if limit, news := a.shared.slots.Late(g.since, now); news {
 		a.log.Info("this process came late: fewer requests are open for a while", "late", late, "open", limit)
 	} else if g.late >= halted {
 		a.log.Info("this process came late", "late", late)

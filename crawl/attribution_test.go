@@ -18,7 +18,7 @@ import (
 // guarded passes outcomes through attribution and returns those that come out at once.
 type guarded struct {
 	t   *testing.T
-	m   *Machine
+	m   *Shared
 	in  chan ring.Outcome
 	out chan ring.Outcome
 	end chan error
@@ -30,13 +30,13 @@ func newGuarded(t *testing.T, suspended func() time.Duration) *guarded {
 
 func newGuardedLogged(t *testing.T, suspended func() time.Duration, log *slog.Logger) *guarded {
 	g := &guarded{
-		t: t, m: NewMachine(0), in: make(chan ring.Outcome), out: make(chan ring.Outcome, 100),
+		t: t, m: NewShared(0), in: make(chan ring.Outcome), out: make(chan ring.Outcome, 100),
 		end: make(chan error, 1),
 	}
 	if suspended != nil {
 		g.m.suspended = suspended
 	}
-	w := &attribution{machine: g.m, crawl: 1, log: log, out: g.out}
+	w := &attribution{shared: g.m, crawl: 1, log: log, out: g.out}
 	go func() { g.end <- w.run(t.Context(), g.in) }()
 	return g
 }
@@ -225,7 +225,7 @@ func TestAttributionStuck(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
 		var ends []schema.End
-		w := &attribution{machine: g.m, crawl: 1, log: slog.New(slog.DiscardHandler),
+		w := &attribution{shared: g.m, crawl: 1, log: slog.New(slog.DiscardHandler),
 			stuck: func(end schema.End) { ends = append(ends, end) }}
 		for second := range 62 {
 			o := ring.Outcome{Cause: fetch.TLS, Detail: "certificate signed by unknown authority",

@@ -67,9 +67,9 @@ type Options struct {
 	// redirects, by its canonical URL; it must not block. nil: anchors are not read.
 	OnAnchors func(page string, a *page.Anchors)
 
-	Machine *Machine // shared with other crawls; nil: one of its own
-	Shard   *Shard   // what the state file holds of a terrain; nil: the whole of one
-	Paused  bool     // nothing is sent before [Crawl.Unpause]
+	Shared *Shared // shared with other crawls; nil: one of its own
+	Shard  *Shard  // what the state file holds of a terrain; nil: the whole of one
+	Paused bool    // nothing is sent before [Crawl.Unpause]
 
 	// OpenRenderer opens the renderer of a configuration that renders pages; nil: a browser.
 	OpenRenderer func(context.Context, *config.Config) (ring.Renderer, error)
@@ -100,8 +100,8 @@ type Crawl struct {
 // has returned. If ctx is done before all recorded depths are updated, the rest is left to the next start: Run must
 // get the same ctx, and returns at once.
 func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, error) {
-	if opts.Machine == nil {
-		opts.Machine = NewMachine(0)
+	if opts.Shared == nil {
+		opts.Shared = NewShared(0)
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
@@ -115,7 +115,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	}
 	c := &Crawl{
 		opts: opts, store: store,
-		number: opts.Machine.crawls.Add(1), control: make(chan command), queries: make(chan query),
+		number: opts.Shared.crawls.Add(1), control: make(chan command), queries: make(chan query),
 		done: make(chan struct{}), reload: make(chan struct{}, 1),
 	}
 	c.paused.Store(opts.Paused)
@@ -124,7 +124,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	c.committer = c.newCommitter(set)
 	c.committer.recorder.Enter = opts.Shard.enter
 	if store.Hosts() > 0 {
-		opts.Machine.clocks.Since(time.Now()) // another process may have sent requests to them just before
+		opts.Shared.clocks.Since(time.Now()) // another process may have sent requests to them just before
 	}
 	begun, err := c.committer.recorder.Begin(ctx)
 	if err == nil {
@@ -133,7 +133,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	if err != nil {
 		return nil, begun, errors.Join(err, set.Close())
 	}
-	opts.Machine.limit(opts.Config.MaxOpen(), opts.Log)
+	opts.Shared.limit(opts.Config.MaxOpen(), opts.Log)
 	return c, begun, nil
 }
 
@@ -149,7 +149,7 @@ func (c *Crawl) newCommitter(set *ring.Settings) *committer {
 
 // settings returns the settings of the ring under a configuration, with a renderer if it renders pages.
 func (o *Options) settings(ctx context.Context, cfg *config.Config) (*ring.Settings, error) {
-	set, err := ring.SharedSettings(cfg, &o.Machine.clients, o.Machine.memory.Load())
+	set, err := ring.SharedSettings(cfg, &o.Shared.clients, o.Shared.memory.Load())
 	if err != nil || cfg.Render.Mode == config.RenderOff {
 		return set, err
 	}
@@ -157,7 +157,7 @@ func (o *Options) settings(ctx context.Context, cfg *config.Config) (*ring.Setti
 	if open == nil {
 		open = openBrowser
 	}
-	if set.Renderer, set.Seats, err = o.Machine.shows.lend(ctx, cfg, open); err != nil {
+	if set.Renderer, set.Seats, err = o.Shared.shows.lend(ctx, cfg, open); err != nil {
 		set.Client.Close()
 		return nil, err
 	}
@@ -244,10 +244,10 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 		return stopped(ctx), nil
 	}
 	cfg := c.committer.set.Config
-	share := c.opts.Machine.slots.Share(cfg.MaxOpen())
+	share := c.opts.Shared.slots.Share(cfg.MaxOpen())
 	defer share.Close()
 	sched := newScheduler(schedulerConfig{
-		Share: share, Clocks: &c.opts.Machine.clocks, Trust: &c.trust, Network: &c.opts.Machine.network,
+		Share: share, Clocks: &c.opts.Shared.clocks, Trust: &c.trust, Network: &c.opts.Shared.network,
 		AddressGap: cfg.Politeness.MinimumTimePerAddress, Soon: cfg.Retry.Timeout,
 		MaxUncommitted: maxUncommitted(cfg.MaxOpen()), Paused: c.paused.Load(), Stays: c.member != nil,
 	})
@@ -278,12 +278,12 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	// make requests and parse answers, own nothing; close found
 	visitors := visitors{
 		share: share, came: semaphore.NewWeighted(int64(cfg.MaxOpen() / openPerCame)),
-		clocks: &c.opts.Machine.clocks, parsers: newParsers(c.store.Hash, c.opts.OnAnchors, 0), member: c.member,
-		network: &c.opts.Machine.network, flights: &c.flights,
+		clocks: &c.opts.Shared.clocks, parsers: newParsers(c.store.Hash, c.opts.OnAnchors, 0), member: c.member,
+		network: &c.opts.Shared.network, flights: &c.flights,
 	}
 	g.Go(func() error { return visitors.run(walking, asking, steps, found) })
 	g.Go(func() error {
-		w := &attribution{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes, told: &c.held}
+		w := &attribution{shared: c.opts.Shared, crawl: c.number, log: c.opts.Log, out: outcomes, told: &c.held}
 		w.stuck = func(end schema.End) {
 			select {
 			case stuck <- end:

@@ -6,7 +6,7 @@
 // outcomes into batches and commits each batch in one transaction; a [record.Recorder], which owns the durable hosts,
 // decides what they mean and what is requested next. One trip round the ring is one request: a [ring.Step] goes from
 // scheduler to visitor, a [ring.Outcome] from visitor through attribution to recorder, and after the commit
-// [ring.Effects] go from recorder to scheduler. [Machine] holds what all crawls of one process share: the resolver, the
+// [ring.Effects] go from recorder to scheduler. [Shared] holds what all crawls of one process share: the resolver, the
 // clocks of addresses, slots and the state of the network.
 //
 // # The life of a URL
@@ -65,7 +65,7 @@
 // # What is in memory
 //
 // A parser waits with its outcome while too many bytes of other outcomes are not yet committed: a
-// page may name a hundred times its size in links. The limit follows from [Machine.LimitMemory]. It
+// page may name a hundred times its size in links. The limit follows from [Shared.LimitMemory]. It
 // decides when something is recorded, never what.
 //
 // # The page store

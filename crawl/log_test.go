@@ -15,7 +15,7 @@ func TestWithoutLog(t *testing.T) {
 	text := crawltest.Config(t, s, "[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n")
 	store := crawltest.Open(t, stateFile(t))
 	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{
-		Config: crawltest.Parse(t, text), Machine: crawl.NewMachine(64), // few descriptors cause a warning
+		Config: crawltest.Parse(t, text), Shared: crawl.NewShared(64), // few descriptors cause a warning
 	})
 	if err != nil {
 		t.Fatal(err)

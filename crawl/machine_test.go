@@ -20,7 +20,7 @@ import (
 )
 
 // withNames returns a machine whose name server gives the answers of a function.
-func withNames(t *testing.T, answer func(name string) nameserver.Answer) *Machine {
+func withNames(t *testing.T, answer func(name string) nameserver.Answer) *Shared {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -28,13 +28,13 @@ func withNames(t *testing.T, answer func(name string) nameserver.Answer) *Machin
 	}
 	names := nameserver.Serve(conn, answer)
 	t.Cleanup(func() { names.Close() })
-	m := NewMachine(0)
+	m := NewShared(0)
 	m.clients.Resolver = fetch.NewResolver(names.Resolver())
 	return m
 }
 
 // onLoopback returns a machine whose name server knows some names, all at 127.0.0.1.
-func onLoopback(t *testing.T, known func(name string) bool) *Machine {
+func onLoopback(t *testing.T, known func(name string) bool) *Shared {
 	t.Helper()
 	return withNames(t, func(name string) nameserver.Answer {
 		if known(name) {
@@ -74,10 +74,10 @@ func portOf(web *webtest.Server) string {
 }
 
 // begin starts a crawl of a new state file.
-func (m *Machine) begin(t *testing.T, cfg *config.Config) *Crawl {
+func (m *Shared) begin(t *testing.T, cfg *config.Config) *Crawl {
 	t.Helper()
 	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
-	c, _, err := Begin(t.Context(), store, Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Machine: m})
+	c, _, err := Begin(t.Context(), store, Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Shared: m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,10 +95,10 @@ func TestAddressesOfAnotherProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m := NewMachine(0)
+		m := NewShared(0)
 		cfg := crawltest.Parse(t, crawltest.Paper("[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"))
 		if _, _, err := Begin(t.Context(), store,
-			Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Machine: m}); err != nil {
+			Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Shared: m}); err != nil {
 			t.Fatal(err)
 		}
 		if _, free := m.clocks.Ask("192.0.2.1", time.Hour, time.Now()); free == known {

@@ -113,11 +113,11 @@ func (w *outageWeb) crawl() {
 		w.other = w.reply
 		if w.kill > 0 {
 			away := w.to
-			w.machine, w.to = NewMachine(0), 0
+			w.shared, w.to = NewShared(0), 0
 			w.paperServers.crawl(text, w.kill)
 			w.to = away
 		}
-		w.machine, w.begun = NewMachine(0), time.Now()
+		w.shared, w.begun = NewShared(0), time.Now()
 		w.paperServers.crawl(text, 0)
 	})
 }

@@ -55,7 +55,7 @@ type paperServers struct {
 	begun   time.Time          // for measurements
 	text    string             // of the newest crawl's configuration
 	most    int                // outcomes per commit; 0: as many as the recorder takes
-	machine *Machine           // its network may be away; nil: no attribution is needed
+	shared  *Shared            // its network may be away; nil: no attribution is needed
 	browser *crawltest.Browser // nil: no page is rendered
 	room    int64              // for rendered pages; 0: as much as in a crawl
 	mu      sync.Mutex
@@ -180,7 +180,7 @@ func (s *paperServers) play(p *parser, step ring.Step, r reply, entry *webtest.E
 	answer(&o, resp)
 	o.Address = s.address
 	p.read(&o, resp)
-	p.layDown(&o, resp)
+	p.park(&o, resp)
 	if err := new(parser).seal(&o, resp, nil); err != nil {
 		s.t.Error(err)
 	}
@@ -253,8 +253,8 @@ func (s *paperServers) ring(rec *committer, kill time.Duration) error {
 		Slots: cfg.MaxOpen(), AddressGap: cfg.Politeness.MinimumTimePerAddress,
 		MaxUncommitted: maxUncommitted(cfg.MaxOpen()),
 	}
-	if s.machine != nil {
-		how.Network = &s.machine.network
+	if s.shared != nil {
+		how.Network = &s.shared.network
 	}
 	sched := newScheduler(how)
 	if err := rec.recorder.EachWaiting(sched.apply); err != nil {
@@ -270,9 +270,9 @@ func (s *paperServers) ring(rec *committer, kill time.Duration) error {
 	g, walking := errgroup.WithContext(ctx)
 	g.Go(func() error { return sched.run(walking, steps, effects, wakes, nil) })
 	judged := outcomes
-	if s.machine != nil {
+	if s.shared != nil {
 		judged = make(chan ring.Outcome, 64)
-		w := &attribution{machine: s.machine, crawl: 1, log: slog.New(slog.DiscardHandler), out: judged}
+		w := &attribution{shared: s.shared, crawl: 1, log: slog.New(slog.DiscardHandler), out: judged}
 		g.Go(func() error { return w.run(walking, outcomes) })
 	}
 	g.Go(func() error { return rec.loop(walking, judged, wakes, nil, effects) })

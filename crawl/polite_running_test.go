@@ -45,14 +45,14 @@ func startCrawl(t *testing.T, keys string, serve func(*webtest.Server)) *running
 	return startCrawlOn(t, nil, keys, serve)
 }
 
-func startCrawlOn(t *testing.T, m *crawl.Machine, keys string, serve func(*webtest.Server)) *runningCrawl {
+func startCrawlOn(t *testing.T, m *crawl.Shared, keys string, serve func(*webtest.Server)) *runningCrawl {
 	t.Helper()
 	c := &runningCrawl{t: t, server: crawltest.Serve(t), result: make(chan crawl.Result, 1)}
 	serve(c.server)
 	store := crawltest.Open(t, stateFile(t))
 	var err error
 	if c.Crawl, _, err = crawl.Begin(t.Context(), store, crawl.Options{Config: crawltest.Parse(t, c.config(keys, "")),
-		Log: slog.New(slog.DiscardHandler), Machine: m}); err != nil {
+		Log: slog.New(slog.DiscardHandler), Shared: m}); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -289,7 +289,7 @@ func TestMaxRunTime(t *testing.T) {
 // time of the earlier work counts.
 func TestMaxRunTimeOfProcess(t *testing.T) {
 	t.Parallel()
-	m := crawl.NewMachine(0)
+	m := crawl.NewShared(0)
 	for n := range 2 {
 		c := startCrawlOn(t, m, "max-run-time = \"600ms\"", long)
 		res := <-c.result

@@ -30,8 +30,8 @@ func TestPulse(t *testing.T) {
 }
 
 // gapped makes attribution find a gap, twice.
-func gapped(m *Machine, crawl uint64, asleep, late time.Duration) {
-	w := &attribution{machine: m, crawl: crawl, log: slog.New(slog.DiscardHandler)}
+func gapped(m *Shared, crawl uint64, asleep, late time.Duration) {
+	w := &attribution{shared: m, crawl: crawl, log: slog.New(slog.DiscardHandler)}
 	w.pulse.suspended, w.pulse.last = func() time.Duration { return asleep }, time.Now().Add(-beat-late)
 	w.wake()
 	w.wake()
@@ -53,7 +53,7 @@ func TestAttributionLate(t *testing.T) {
 		{"asleep, and late after that", time.Hour, noise, true, 100},
 	} {
 		bubble(t, func(t *testing.T) {
-			m := NewMachine(0)
+			m := NewShared(0)
 			share := m.slots.Share(100)
 			for share.Take(time.Now(), slots.Proven, slots.Tally{}) {
 			}
@@ -99,7 +99,7 @@ func TestAttributionRenews(t *testing.T) {
 			}
 			s.Start()
 			defer s.Close()
-			m := NewMachine(0)
+			m := NewShared(0)
 			client, err := m.clients.Client(fetch.Config{
 				KeepAlive: true, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 			})

@@ -74,7 +74,7 @@ func (c *Crawl) change(ctx context.Context, next changed) error {
 			return err
 		}
 	}
-	c.opts.Machine.limit(cfg.MaxOpen(), c.opts.Log)
+	c.opts.Shared.limit(cfg.MaxOpen(), c.opts.Log)
 	if err := old.set.Close(); err != nil {
 		return err
 	}

@@ -46,10 +46,10 @@ func continueAnswers(set *ring.Settings, state string, run schema.Run) error {
 // RemoveAnswers removes what a crawl of a state file has kept for its next process, apart from the state file.
 func RemoveAnswers(state string) error { return answers.Remove(answersPath(state)) }
 
-// layDown parks a page until a browser is free: it stores the page's bytes and drops what was parsed from them. If
+// park parks a page until a browser is free: it stores the page's bytes and drops what was parsed from them. If
 // there is no room, the page stays as it was fetched. The scripts that it names are requested before it is rendered the
 // first time.
-func (p *parser) layDown(o *ring.Outcome, resp *fetch.Response) {
+func (p *parser) park(o *ring.Outcome, resp *fetch.Response) {
 	s := o.Step.Settings
 	if !s.Renders(o) {
 		return

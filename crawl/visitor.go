@@ -215,7 +215,7 @@ func (v *visitors) parse(ctx context.Context, o *ring.Outcome, resp *fetch.Respo
 			fail(o, err)
 		default:
 			p.read(o, resp)
-			p.layDown(o, resp)
+			p.park(o, resp)
 			p.hold(ctx, o, resp, nil)
 		}
 		return p

@@ -88,7 +88,7 @@ func watchEndless(t *testing.T) *watcher {
 	first := d.inBrowser(t, "now")
 	w.tabs = []*desktest.Tab{first}
 	for _, view := range []string{"map", "hosts", "now"} {
-		tab := first.Beside(d.view(view))
+		tab := first.NewTab(d.view(view))
 		d.typed(tab)
 		w.tabs = append(w.tabs, tab)
 	}

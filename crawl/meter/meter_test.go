@@ -27,7 +27,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-func newMeter() (*Meter, *Part) {
+func newMeter() (*Meter, *Collector) {
 	m := New(Build{"v1.2.3", "abc", "go1.26"})
 	return m, m.Whole(running)
 }

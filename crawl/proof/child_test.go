@@ -103,10 +103,10 @@ func crawlAsChild(path string) error {
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	machine := crawl.NewMachine(0)
-	gctune.Collect(gctune.Crawl(machine.Crawls))
-	machine.LimitMemory(debug.SetMemoryLimit(-1)) // the limit of GOMEMLIMIT
-	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log, Machine: machine})
+	shared := crawl.NewShared(0)
+	gctune.Collect(gctune.Crawl(shared.Crawls))
+	shared.LimitMemory(debug.SetMemoryLimit(-1)) // the limit of GOMEMLIMIT
+	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log, Shared: shared})
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}

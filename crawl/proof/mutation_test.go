@@ -168,7 +168,7 @@ func outageMutations() []mutation {
 		},
 		{
 			"a process that comes late opens as much as before", "attribution.go",
-			"a.machine.slots.Late(g.since, now)", "0, false", "TestAttributionLate$",
+			"a.shared.slots.Late(g.since, now)", "0, false", "TestAttributionLate$",
 		},
 		{
 			"connections of another network are kept", "attribution.go",

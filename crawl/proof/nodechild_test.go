@@ -50,8 +50,8 @@ func nodeAsChild(cfg *config.Config) error {
 	if os.Getenv(envFresh) != "" {
 		timing.Watch = time.Second
 	}
-	machine := crawl.NewMachine(cfg.MaxOpen())
-	gctune.Collect(gctune.Crawl(machine.Crawls))
+	shared := crawl.NewShared(cfg.MaxOpen())
+	gctune.Collect(gctune.Crawl(shared.Crawls))
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if store := os.Getenv(envHub); store != "" {
 		s, err := hub.Start(hub.Options{Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: store, Log: log})
@@ -74,7 +74,7 @@ func nodeAsChild(cfg *config.Config) error {
 		Hub: conn, ID: id, Name: cfg.Cluster.Folder, Folder: cfg.Cluster.Folder, Shards: cfg.Cluster.Shards,
 		MaxShards: cfg.Cluster.MaxShards, Config: cfg, Load: func() (*config.Config, error) { return cfg, nil },
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
-		Log:  log, Timing: timing, Clock: lease.MachineClock(), Machine: machine,
+		Log:  log, Timing: timing, Clock: lease.MachineClock(), Shared: shared,
 		OnShard: sayShard, OnCrawl: func(node.Walk) node.Follower { return nobody{} },
 	}
 	if path := os.Getenv(envMeets); path != "" {

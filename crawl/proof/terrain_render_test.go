@@ -67,7 +67,7 @@ func TestTerrainRendered(t *testing.T) {
 	want := aloneIn(t, cfg, filepath.Join(t.TempDir(), "whole.bolt"), browser())
 	s.ResetLog()
 	tr := newTerrain(t, rand.New(rand.NewPCG(crawltest.Seed(t), 1)), cfg, 3)
-	tr.shows, tr.with = browser(), crawl.NewMachine(0)
+	tr.shows, tr.with = browser(), crawl.NewShared(0)
 	if got := tr.crawlAtOnce(0); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}

@@ -49,7 +49,7 @@ type terrain struct {
 	asked  map[string]map[int]string // by host: the shards that requested it, and what they requested first
 	run    uint64                    // number of the run
 	number uint64                    // of the configuration
-	with   *crawl.Machine            // shared by all; nil: each has its own
+	with   *crawl.Shared             // shared by all; nil: each has its own
 	shows  *crawltest.Browser        // nil: pages are not rendered
 	starts int
 	lost   int    // lost letters and answers
@@ -130,7 +130,7 @@ func (tr *terrain) start(n int) {
 	cfg.State.Path = tr.paths[n]
 	on.crawl, _, err = crawl.Begin(ctx, store, crawl.Options{
 		Config: cfg, Log: slog.New(slog.DiscardHandler), Shard: &crawl.Shard{Part: part, Carrier: tr, Lease: on},
-		OnRequest: func(q crawl.Request) { tr.note(n, q.URL) }, Machine: tr.with, OpenRenderer: shownBy(tr.shows),
+		OnRequest: func(q crawl.Request) { tr.note(n, q.URL) }, Shared: tr.with, OpenRenderer: shownBy(tr.shows),
 	})
 	switch {
 	case errors.Is(err, crawl.ErrOver):

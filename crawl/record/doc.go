@@ -24,7 +24,7 @@
 //	hosts.change, clock.Observe, live.heard, hosts.throttle   facts, whatever the answer means
 //	judge.Robots, robots.apply                                a robots.txt ends here,
 //	    or by robots.answered, robots.serveOn                 those that redirect to the same address
-//	ledger.done, robots.standing, judge.Page                  what the answer means
+//	ledger.done, robots.ofVisit, judge.Page                   what the answer means
 //	    the visit's next step waits in the host's memory
 //	quotas.release                                            or it does not go on:
 //	    another try waits in the host's record

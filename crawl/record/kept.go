@@ -94,14 +94,14 @@ func (c *pageChooser) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	if open, err := c.ledger.reopened(v); err != nil || open {
 		return false, err
 	}
-	kept := c.in.standing(v)
+	kept := c.in.carriedOver(v)
 	kept.Kept, kept.Requests = true, 0
 	c.settle = append(c.settle, kept)
 	return true, nil
 }
 
-// standing returns a visit in this run that carries over everything an earlier visit found.
-func (in *runState) standing(before *schema.Visit) *schema.Visit {
+// carriedOver returns a visit in this run that carries over everything an earlier visit found.
+func (in *runState) carriedOver(before *schema.Visit) *schema.Visit {
 	v := *before
 	v.Run = in.run.ID
 	if in.isPage(v.URL) { // a sitemap refers to itself, with everything that it named

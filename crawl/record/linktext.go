@@ -7,13 +7,23 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// siteTextStep is the number of bytes of URLs that a host's pages add before they are counted for the site: counting
-// every page would cost a write each. maxSiteText leaves room for the uncounted bytes of 1,000 hosts, the default of
-// [traps] max-hosts-per-site.
+// The bytes of URLs that a host's pages add are counted for its site in steps of at most maxTextStep, because counting
+// every page would cost a write each. maxSiteText leaves room for the bytes that its hosts have not counted yet.
 const (
-	siteTextStep = 16 << 10
-	maxSiteText  = schema.MaxSiteText - 1000*siteTextStep
+	maxTextStep   = 16 << 10
+	uncountedText = 32 << 20 // of all hosts of a site together, at most
+	maxSiteText   = schema.MaxSiteText - uncountedText
 )
+
+// textStep returns the number of bytes that a host adds before they are counted. [traps] max-hosts-per-site holds for
+// hosts that the site or an origin names and, separately, for all others; the host named like the site is in neither.
+func (u *urls) textStep() int {
+	limit := u.in.set.Config.Traps.MaxHostsPerSite
+	if limit <= 0 {
+		return 0 // any number of hosts: every page is counted
+	}
+	return min(maxTextStep, uncountedText/(2*limit+1))
+}
 
 // A linkText limits the text of the URLs that the links of one page add. A page may name a thousand
 // times its size on the wire.
@@ -74,7 +84,7 @@ func (t *linkText) count() error {
 	if err != nil {
 		return err
 	}
-	if h.LinkText += n; h.LinkText >= siteTextStep {
+	if h.LinkText += n; h.LinkText >= t.urls.textStep() {
 		n, h.LinkText = h.LinkText, 0
 		err = t.urls.in.tx.Runs.CountMore(scope.CountSiteText, t.site, t.urls.in.run.ID, n)
 	}

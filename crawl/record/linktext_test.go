@@ -60,3 +60,23 @@ func TestLinkTextOfSite(t *testing.T) {
 		}
 	})
 }
+
+// However many hosts a site may have, together they leave less uncounted than there is room for.
+func TestTextStep(t *testing.T) {
+	for _, tt := range []struct{ limit, uncounted, counted int }{
+		{1000, 15, 16 * 1024}, {100_000, 0, 1024}, {0, 0, 1024},
+	} {
+		inTurn(t, fmt.Sprintf("[traps]\nmax-hosts-per-site = %d\n", tt.limit), func(r *Recorder, turn turn) {
+			from := r.met(t, "https://x.b.test/")
+			for n := range tt.uncounted + 1 {
+				if got, err := r.in.tx.Runs.Count(scope.CountSiteText, "b.test"); err != nil || got != 0 {
+					t.Errorf("max-hosts-per-site = %d: %d bytes are counted after %d KiB, %v", tt.limit, got, n, err)
+				}
+				ok(t, turn.builder.links(linking(r, n, 1), &schema.Visit{URL: from}))
+			}
+			if got, err := r.in.tx.Runs.Count(scope.CountSiteText, "b.test"); err != nil || got != tt.counted {
+				t.Errorf("max-hosts-per-site = %d: %d bytes are counted, want %d, %v", tt.limit, got, tt.counted, err)
+			}
+		})
+	}
+}

@@ -15,8 +15,8 @@ type listing struct {
 	speaks  bool      // by speaks for the page's host
 }
 
-// A standing says how a sitemap counts for a host whose pages it names.
-type standing struct {
+// An authority says how a sitemap counts for a host whose pages it names.
+type authority struct {
 	speaks bool // it speaks for the host; otherwise it is on another host of the same origin
 	dated  bool // its dates are believed
 }
@@ -60,14 +60,14 @@ func believedDates(v *schema.Visit) bool {
 type listings map[schema.ID]listing
 
 // note records what a sitemap says about a page, and reports whether that is new.
-func (all listings) note(in *runState, v *schema.Visit, e schema.SitemapEntry, s standing) bool {
+func (all listings) note(in *runState, v *schema.Visit, e schema.SitemapEntry, s authority) bool {
 	return all.add(in, e.To, in.listingOf(v, e, s))
 }
 
 // listingOf returns what a sitemap says about a page. Dates of change count only in a sitemap that speaks for the host.
 // A date in the future, or from a sitemap whose dates are not trusted, counts as the date of the run, so the page is
 // requested.
-func (in *runState) listingOf(v *schema.Visit, e schema.SitemapEntry, s standing) listing {
+func (in *runState) listingOf(v *schema.Visit, e schema.SitemapEntry, s authority) listing {
 	l := listing{by: v.URL, speaks: s.speaks}
 	if s.speaks {
 		l.changed = e.LastMod
@@ -99,7 +99,7 @@ func (all listings) add(in *runState, id schema.ID, said listing) bool {
 func (r *reach) recallListings() error {
 	clear(r.listings)
 	err := r.in.eachSitemap(func(v *schema.Visit) error {
-		return r.eachEntry(v, func(e schema.SitemapEntry, s standing) error {
+		return r.eachEntry(v, func(e schema.SitemapEntry, s authority) error {
 			r.listings.note(r.in, v, e, s)
 			return nil
 		})

@@ -24,7 +24,7 @@ func (d *visitBuilder) permit(o *ring.Outcome, visit *schema.Visit) error {
 	if err != nil {
 		return err
 	}
-	rules, err := d.robots.standing(h)
+	rules, err := d.robots.ofVisit(h)
 	if err != nil {
 		return err
 	}

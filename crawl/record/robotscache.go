@@ -47,8 +47,8 @@ func (c *robotsCache) rules(h *schema.Host) (*robots.Rules, error) {
 	return nil, nil
 }
 
-// standing returns the rules for a visit that has begun. They hold even if the copy has expired meanwhile.
-func (c *robotsCache) standing(h *schema.Host) (*robots.Rules, error) {
+// ofVisit returns the rules for a visit that has begun. They hold even if the copy has expired meanwhile.
+func (c *robotsCache) ofVisit(h *schema.Host) (*robots.Rules, error) {
 	if rules, err := c.rules(h); err != nil || rules != nil {
 		return rules, err
 	}

@@ -40,7 +40,7 @@ func TestRulesStand(t *testing.T) {
 			if err != nil || (rules != nil) != tt.stands {
 				t.Errorf("%s: rules %v, %v; want some: %t", tt.name, rules, err, tt.stands)
 			}
-			if rules, err := r.robots.standing(h); err != nil || rules == nil || rules.Check("/x").Allowed {
+			if rules, err := r.robots.ofVisit(h); err != nil || rules == nil || rules.Check("/x").Allowed {
 				t.Errorf("%s: a visit under way is not decided by the copy", tt.name)
 			}
 		}

@@ -167,7 +167,7 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 			return err
 		}
 	}
-	return r.eachEntry(visit, func(e schema.SitemapEntry, s standing) error {
+	return r.eachEntry(visit, func(e schema.SitemapEntry, s authority) error {
 		err := r.relax(e.To, way{own: s.speaks, bySitemap: true})
 		if s.speaks {
 			err = errors.Join(err, r.hosts.vouch(r.in.store.HostOf(e.To)))
@@ -182,9 +182,9 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 // eachEntry calls f for the pages that a sitemap names on hosts of origins that it speaks for, or
 // on other hosts of its origin. Package survey implements the same rule, to check the stored
 // results.
-func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, s standing) error) error {
+func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, s authority) error) error {
 	type met struct {
-		standing
+		authority
 		counts bool
 	}
 	dated, known := believedDates(v), map[schema.HostID]met{}
@@ -203,14 +203,14 @@ func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, s stand
 			if err != nil {
 				return err
 			}
-			s.standing = standing{speaks: r.in.speaksFor(v.URL, host, name), dated: dated}
+			s.authority = authority{speaks: r.in.speaksFor(v.URL, host, name), dated: dated}
 			s.counts = s.speaks || r.in.set.Scope.SameOrigin(own, name)
 			known[host] = s
 		}
 		if !s.counts {
 			continue
 		}
-		if err := f(e, s.standing); err != nil {
+		if err := f(e, s.authority); err != nil {
 			return err
 		}
 	}

@@ -134,7 +134,7 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 	if err := t.hear(h, o); err != nil {
 		return err
 	}
-	rules, err := t.robots.standing(h)
+	rules, err := t.robots.ofVisit(h)
 	if err != nil {
 		return err
 	}

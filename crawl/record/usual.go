@@ -126,7 +126,7 @@ func (t *turn) queueUsualForLost() error {
 
 // queueUsualAgain is queueUsual for a host whose own sitemaps were queued before.
 func (t *turn) queueUsualAgain(h *schema.Host) error {
-	rules, err := t.robots.standing(h)
+	rules, err := t.robots.ofVisit(h)
 	if err != nil || rules == nil || len(rules.Sitemaps()) > mostNamed {
 		return err
 	}

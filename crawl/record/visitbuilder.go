@@ -69,7 +69,7 @@ func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit, seq schema.S
 			break
 		}
 	}
-	stands := d.in.standing(before)
+	stands := d.in.carriedOver(before)
 	stands.At, stands.Kept, stands.Knew, stands.LeftOwn = visit.At, false, visit.Knew, visit.LeftOwn
 	stands.Requests, stands.Retries, stands.ResponseTime = visit.Requests, visit.Retries, visit.ResponseTime
 	stands.Proxy, stands.Unchanged = visit.Proxy, true

@@ -104,7 +104,7 @@ func (w *waysOut) sitemap(visit *schema.Visit, depth uint8) error {
 			return err
 		}
 	}
-	return w.eachEntry(visit, func(e schema.SitemapEntry, s standing) error {
+	return w.eachEntry(visit, func(e schema.SitemapEntry, s authority) error {
 		if w.shardOf(e.To) == by {
 			return nil
 		}

@@ -116,12 +116,12 @@ func browserPath(t testing.TB) string {
 	return ""
 }
 
-// Beside opens another tab in the same browser.
-func (b *Tab) Beside() *Tab {
+// NewTab opens another tab in the same browser.
+func (b *Tab) NewTab() *Tab {
 	b.Helper()
-	beside := tab(b.TB, b.ctx)
-	beside.Patience = b.Patience
-	return beside
+	opened := tab(b.TB, b.ctx)
+	opened.Patience = b.Patience
+	return opened
 }
 
 // In returns the same tab for a subtest.

@@ -94,7 +94,7 @@ func runExport(ctx context.Context, a *app, opts output.Options, changed []strin
 	if err != nil {
 		return err
 	}
-	if text := opts.Graph.Told(targets); text != "" {
+	if text := opts.Graph.Warning(targets); text != "" {
 		a.Voice.Say(text)
 	}
 	if run := r.Run(); r.Live != nil || run.Status == schema.RunRunning {

@@ -40,11 +40,11 @@ func NewAPI(routes []Route, reader http.Handler, version string) (http.Handler, 
 	}
 	mux.HandleFunc("GET "+control.Root+"openapi.json",
 		func(w http.ResponseWriter, _ *http.Request) { send(w, http.StatusOK, text) })
-	return told(mux), nil
+	return withJSONErrors(mux), nil
 }
 
-// told makes the mux refuse requests in JSON, too.
-func told(mux *http.ServeMux) http.Handler {
+// withJSONErrors answers 404 and 405 of the mux itself in JSON, too.
+func withJSONErrors(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
 		if pattern != "" {

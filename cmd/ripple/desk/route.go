@@ -57,15 +57,15 @@ const (
 
 // A Query holds the parameters of a request, which meet the conditions of their [Param].
 type Query struct {
-	asked   string
+	uri     string
 	texts   map[string]string
 	numbers map[string]int
 	flags   map[string]bool
 	body    []byte
 }
 
-// Asked returns the request as it was sent: the path below [control.Root], and the parameters.
-func (q Query) Asked() string { return q.asked }
+// RequestURI returns the path below [control.Root] and the parameters, as received.
+func (q Query) RequestURI() string { return q.uri }
 
 // Text returns a text; empty if it was not given.
 func (q Query) Text(name string) string { return q.texts[name] }
@@ -99,7 +99,7 @@ func wrong(format string, args ...any) error {
 
 // Parse reads the parameters of a request.
 func (r *Route) Parse(req *http.Request) (Query, error) {
-	q := Query{asked: r.Path, texts: map[string]string{}, numbers: map[string]int{}, flags: map[string]bool{}}
+	q := Query{uri: r.Path, texts: map[string]string{}, numbers: map[string]int{}, flags: map[string]bool{}}
 	given, err := url.ParseQuery(req.URL.RawQuery)
 	if err != nil {
 		return q, wrong("the query is malformed")
@@ -116,14 +116,14 @@ func (r *Route) Parse(req *http.Request) (Query, error) {
 			if values[0] == "." || values[0] == ".." { // another path, for the crawl
 				return q, wrong("%s is missing: %s", p.Name, p.Doc)
 			}
-			q.asked = strings.ReplaceAll(q.asked, "{"+p.Name+"}", url.PathEscape(values[0]))
+			q.uri = strings.ReplaceAll(q.uri, "{"+p.Name+"}", url.PathEscape(values[0]))
 		}
 		if err := q.take(p, values); err != nil {
 			return q, err
 		}
 	}
 	if len(given) > 0 {
-		q.asked += "?" + given.Encode()
+		q.uri += "?" + given.Encode()
 	}
 	return q, nil
 }

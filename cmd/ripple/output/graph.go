@@ -172,8 +172,8 @@ func graphFormats() []Format {
 // NoWebGraph says that nothing is known of links from outside.
 const NoWebGraph = "no web graph has been read yet: \"ripple import --graph PREFIX\" reads one"
 
-// Told says which in-links are missing, or what was left out of the pictures; empty: nothing.
-func (o *GraphOptions) Told(targets []Target) string {
+// Warning returns a message about missing in-links, or about what the pictures leave out; empty if there is none.
+func (o *GraphOptions) Warning(targets []Target) string {
 	if o.made == nil {
 		return ""
 	}

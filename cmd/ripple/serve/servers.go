@@ -88,15 +88,15 @@ func deskRoutes(d *deskSide) []desk.Route {
 }
 
 // ask answers a question. If the reader has to answer it, ask fails with [desk.ErrApart].
-func (d *deskSide) ask(ctx context.Context, q *question, asked desk.Query) (any, error) {
+func (d *deskSide) ask(ctx context.Context, q *question, query desk.Query) (any, error) {
 	if q.crawl != nil {
 		v := reflect.New(reflect.TypeOf(q.Returns)).Interface()
-		if err := d.Client.Ask(ctx, q.Method, asked.Asked(), v); !errors.Is(err, control.ErrNobody) {
+		if err := d.Client.Ask(ctx, q.Method, query.RequestURI(), v); !errors.Is(err, control.ErrNobody) {
 			return v, err
 		}
 	}
 	if q.desk == nil {
 		return nil, desk.ErrApart
 	}
-	return q.desk(d, ctx, asked)
+	return q.desk(d, ctx, query)
 }

@@ -110,7 +110,7 @@ func (c *checker) print(to, why, from string, pages int) error {
 		b.WriteString(" and " + term.Count(pages-1, "more page", "more pages"))
 	}
 	b.WriteByte('\n')
-	return c.voice.Stderr.Beside(c.out, b.String())
+	return c.voice.Stderr.PrintTo(c.out, b.String())
 }
 
 // onAnchors returns the callback for the anchors of pages; nil: there is no check.

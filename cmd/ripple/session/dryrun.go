@@ -100,7 +100,7 @@ func foreseen(ctx context.Context, v *term.Voice, cfg *config.Config, extra seed
 
 // refuseBrowsers returns an error if the browsers of a configuration cannot be opened.
 func refuseBrowsers(ctx context.Context, cfg *config.Config) error {
-	m := crawl.NewMachine(0)
+	m := crawl.NewShared(0)
 	return errors.Join(m.KeepBrowsers(ctx, cfg), m.LeaveBrowsers())
 }
 

@@ -30,16 +30,16 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 		return err
 	}
 	view := newNodeView(v, path, own, opts)
-	m, machine := term.CrawlMemory(own), view.machine
+	m, shared := term.CrawlMemory(own), view.shared
 	view.limitMemory(m)
 	if err := m.Refuse(); err != nil {
 		return err
 	}
-	prepare := preparing(ctx, machine)
+	prepare := preparing(ctx, shared)
 	if err := prepare(own); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, machine.LeaveBrowsers()) }()
+	defer func() { err = errors.Join(err, shared.LeaveBrowsers()) }()
 	if _, err := NewSender(own, v.Logger()); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 		Release: term.ThisBuild().Version,
 		Folder:  own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
 		NewTerrain: opts.NewTerrain,
-		Config:     own, Log: v.Logger(), Machine: machine,
+		Config:     own, Log: v.Logger(), Shared: shared,
 		Timing: opts.Timing(own.Cluster.Lease), Clock: lease.MachineClock(),
 		Open: func(path string) (*kv.Store, error) {
 			store, err := statefile.OpenLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
@@ -60,12 +60,12 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 }
 
 // preparing returns a function that prepares what a configuration needs, or reports why it is not available here.
-func preparing(ctx context.Context, machine *crawl.Machine) func(*config.Config) error {
+func preparing(ctx context.Context, shared *crawl.Shared) func(*config.Config) error {
 	return func(cfg *config.Config) error {
 		if err := refusePages(cfg.Pages); err != nil {
 			return err
 		}
-		return machine.KeepBrowsers(ctx, cfg)
+		return shared.KeepBrowsers(ctx, cfg)
 	}
 }
 

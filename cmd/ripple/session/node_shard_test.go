@@ -47,7 +47,7 @@ func crawledShardOf(t *testing.T, v *nodeView, cfg *config.Config, path string) 
 	closes := v.file(0, path, store)
 	ctx, cancel := context.WithCancel(t.Context())
 	walk, begun, err := crawl.Begin(ctx, store, crawl.Options{
-		Config: cfg, Log: v.voice.Logger(), Machine: v.machine, Paused: true, Shard: &crawl.Shard{Part: schema.Part{
+		Config: cfg, Log: v.voice.Logger(), Shared: v.shared, Paused: true, Shard: &crawl.Shard{Part: schema.Part{
 			Terrain: [16]byte{1}, Rule: shard.Version, Shards: 1, Run: 1, Configuration: 1,
 		}},
 	})

@@ -45,9 +45,9 @@ type nodeView struct {
 
 // A held is what this machine knows of a shard that it holds or held.
 type held struct {
-	state string      // as last reported by the node
-	file  *file       // nil: it was never open
-	part  *meter.Part // of the metrics; nil: not shown
+	state   string           // as last reported by the node
+	file    *file            // nil: it was never open
+	metrics *meter.Collector // nil: not shown
 }
 
 // shard returns what this machine knows of a shard. The caller holds v.mu.
@@ -67,7 +67,7 @@ func newNodeView(told *term.Voice, path string, cfg *config.Config, opts Options
 		}
 		return ownConfig(now, opts)
 	}
-	s := newSession(told, path, crawl.NewMachine(cfg.MaxOpen()))
+	s := newSession(told, path, crawl.NewShared(cfg.MaxOpen()))
 	return &nodeView{session: s, cfg: cfg, desk: newTerrainDesk(cfg, load, s.meter),
 		shards: map[int]*held{}}
 }
@@ -164,20 +164,20 @@ func (v *nodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
 }
 
 // show adds the crawl of a shard to the metrics.
-func (v *nodeView) show(n int, now func(context.Context) meter.Moment) *meter.Part {
+func (v *nodeView) show(n int, now func(context.Context) meter.Moment) *meter.Collector {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	h := v.shard(n)
 	h.hide()
-	h.part = v.meter.Shard(n, now)
-	return h.part
+	h.metrics = v.meter.Shard(n, now)
+	return h.metrics
 }
 
 // hide removes the crawl of a shard from the metrics. Another node may hold the shard by now.
 func (h *held) hide() {
-	if h.part != nil {
-		h.part.Drop()
-		h.part = nil
+	if h.metrics != nil {
+		h.metrics.Drop()
+		h.metrics = nil
 	}
 }
 
@@ -189,7 +189,7 @@ func (v *nodeView) visited(shard int, e crawl.Event) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if p := v.shard(shard).part; p != nil { // otherwise it is among the visits that are counted later
+	if p := v.shard(shard).metrics; p != nil { // otherwise it is among the visits that are counted later
 		p.Visited(e)
 	}
 }

@@ -14,16 +14,16 @@ import (
 
 // A session is what all crawls of this process share.
 type session struct {
-	voice   *term.Voice
-	log     *slog.Logger
-	path    string // of the configuration
-	machine *crawl.Machine
-	meter   *meter.Meter
-	stop    context.CancelCauseFunc // ends the session as a signal does
+	voice  *term.Voice
+	log    *slog.Logger
+	path   string // of the configuration
+	shared *crawl.Shared
+	meter  *meter.Meter
+	stop   context.CancelCauseFunc // ends the session as a signal does
 }
 
-func newSession(v *term.Voice, path string, machine *crawl.Machine) *session {
-	return &session{voice: v, log: v.Logger(), path: path, machine: machine, meter: newMeter()}
+func newSession(v *term.Voice, path string, shared *crawl.Shared) *session {
+	return &session{voice: v, log: v.Logger(), path: path, shared: shared, meter: newMeter()}
 }
 
 // newMeter returns the metrics of this process.
@@ -65,6 +65,6 @@ func (s *session) obey(ctx context.Context, begun <-chan struct{}, report, reloa
 
 // limitMemory sets the memory limit of the process, and tells the crawls.
 func (s *session) limitMemory(m term.Memory) {
-	m.Set(gctune.Crawl(s.machine.Crawls))
-	s.machine.LimitMemory(m.Bytes)
+	m.Set(gctune.Crawl(s.shared.Crawls))
+	s.shared.LimitMemory(m.Bytes)
 }

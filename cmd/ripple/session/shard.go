@@ -28,7 +28,7 @@ type Shard struct {
 	store   *kv.Store
 	crawl   *crawl.Crawl
 	watcher *census.Watcher
-	shown   *meter.Part
+	shown   *meter.Collector
 	waiting atomic.Int64              // pages to visit, as last counted
 	writing atomic.Bool               // the crawl is over, the outputs are being written
 	tail    atomic.Pointer[feed.Tail] // of a crawl that is over

@@ -39,7 +39,7 @@ type walk struct {
 
 // newWalk returns a walk under a configuration, whose file is at path.
 func newWalk(v *term.Voice, path string, cfg *config.Config) *walk {
-	w := &walk{Shard: Shard{session: newSession(v, path, crawl.NewMachine(0)), begun: make(chan struct{})}}
+	w := &walk{Shard: Shard{session: newSession(v, path, crawl.NewShared(0)), begun: make(chan struct{})}}
 	w.cfg.Store(cfg)
 	return w
 }
@@ -61,7 +61,7 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 		defer w.store.Close()
 		err = w.work(ctx, beside, &g)
 	}
-	err = errors.Join(err, w.machine.LeaveBrowsers())
+	err = errors.Join(err, w.shared.LeaveBrowsers())
 	shown := closeDesk() // first, because it gets the last events from this crawl
 	cancel()
 	if errors.Is(err, kv.ErrLost) {
@@ -88,7 +88,7 @@ func (w *walk) ready(ctx context.Context, fresh bool) error {
 			return err
 		}
 	}
-	return w.machine.KeepBrowsers(ctx, cfg)
+	return w.shared.KeepBrowsers(ctx, cfg)
 }
 
 // refusePages returns an error if a page store cannot be created or written.
@@ -148,9 +148,9 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 		Config: w.cfg.Load(), Log: w.log, OnAnchors: w.check.onAnchors(),
 		OnVisit: func(e crawl.Event) { w.tellVisit(e); w.check.visited(e) }, OnRequest: w.requests.add, OnFull: w.tellFull,
 		OnCommit: func(c crawl.Commit) { w.meter.Committed(c); w.transfer.add(c) },
-		Machine:  w.machine, Waiting: func() int { return int(w.waiting.Load()) },
+		Shared:   w.shared, Waiting: func() int { return int(w.waiting.Load()) },
 	})
-	if err := errors.Join(err, w.machine.LeaveBrowsers()); err != nil {
+	if err := errors.Join(err, w.shared.LeaveBrowsers()); err != nil {
 		return err
 	}
 	w.crawl, w.watcher = c, census.NewWatcher(c, &w.cfg, begun.Run)

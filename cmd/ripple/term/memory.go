@@ -44,11 +44,12 @@ func NewMemory(limit config.MemoryLimit, here uint64) Memory {
 
 // CrawlMemory returns the limit of a crawl. Its browsers are separate processes, so their share is taken off.
 func CrawlMemory(cfg *config.Config) Memory {
-	return NewMemory(cfg.Network.MemoryLimit, MemoryHere()).Beside(&cfg.Render)
+	return NewMemory(cfg.Network.MemoryLimit, MemoryHere()).LessBrowsers(&cfg.Render)
 }
 
-// Beside subtracts what the browsers that render pages may hold. GOMEMLIMIT is for this process alone, and stays.
-func (m Memory) Beside(r *config.Render) Memory {
+// LessBrowsers returns the limit minus the memory that the rendering browsers may use. A limit set by GOMEMLIMIT covers
+// this process only, so it is returned unchanged.
+func (m Memory) LessBrowsers(r *config.Render) Memory {
 	if r.Mode == config.RenderOff || m.Bytes == math.MaxInt64 || os.Getenv("GOMEMLIMIT") != "" {
 		return m
 	}

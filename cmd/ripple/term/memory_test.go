@@ -71,7 +71,7 @@ func TestMemoryBesideBrowsers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("GOMEMLIMIT", tt.env)
-			m := NewMemory(tt.limit, 0).Beside(&tt.render)
+			m := NewMemory(tt.limit, 0).LessBrowsers(&tt.render)
 			if m.Bytes != tt.bytes || m.String() != tt.says {
 				t.Errorf("%d bytes, %s; want %d, %s", m.Bytes, m, tt.bytes, tt.says)
 			}

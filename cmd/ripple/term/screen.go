@@ -72,8 +72,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Beside writes text to w, which may be the same terminal, while the block is not shown.
-func (s *Screen) Beside(w io.Writer, text string) error {
+// PrintTo hides the block, writes text to w, which may be the same terminal, and shows the block again.
+func (s *Screen) PrintTo(w io.Writer, text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if shown := len(s.drawn) > 0; shown {

@@ -239,7 +239,7 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	n := &node{bucket: bucket, wire: wire{carrier: bucket.Carrier()}}
 	n.Options = Options{
 		ID: "me", Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: quiet, Timing: crawltest.Timing(30),
-		Machine: crawl.NewMachine(0), Clock: lease.MachineClock(),
+		Shared: crawl.NewShared(0), Clock: lease.MachineClock(),
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		OnShard: func(_ int, state string) {
 			if state == "over" {

@@ -34,7 +34,7 @@ func TestClaimWaits(t *testing.T) {
 				j := joining(t.TempDir(), c, &forgetful{
 					record: lease.Entry{Value: strictjson.Encode(c), Revision: 1}, reads: 1 << 30,
 				})
-				j.Machine = crawl.NewMachine(0)
+				j.Shared = crawl.NewShared(0)
 				made := 0
 				m := &maker{
 					Options: j.Options, member: newMember(j.Options, j.registry, c), began: time.Now(), held: map[int]bool{},
@@ -78,7 +78,7 @@ func TestSurplus(t *testing.T) {
 			c := newCharter(2, nil)
 			c.Made = tt.made
 			o := joining(t.TempDir(), c, nil).Options
-			o.Machine = crawl.NewMachine(0)
+			o.Shared = crawl.NewShared(0)
 			f, err := openFile(o, 1)
 			if err != nil {
 				t.Fatal(err)

@@ -24,7 +24,7 @@ type member struct {
 	bucket   lease.Bucket // of the terrain
 	timing   lease.Timing
 	log      *slog.Logger
-	machine  *crawl.Machine
+	shared   *crawl.Shared
 	seen     time.Time // when survey last read the records of the shards, all of which have files; of one goroutine
 
 	mu      sync.Mutex
@@ -33,7 +33,7 @@ type member struct {
 }
 
 func newMember(o *Options, r *registry, c *charter) *member {
-	m := &member{id: o.ID, run: c.Run, registry: r, timing: o.Timing, log: o.Log, machine: o.Machine,
+	m := &member{id: o.ID, run: c.Run, registry: r, timing: o.Timing, log: o.Log, shared: o.Shared,
 		shards: make(shards, c.shards())}
 	c.Stop.Late = true // restoring it at a hub that has lost it must stop no node again
 	m.stopped = c.Stop
@@ -44,7 +44,7 @@ func newMember(o *Options, r *registry, c *charter) *member {
 func (m *member) set(c *charter) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.machine.ShareAddresses(m.shards.nodes())
+	m.shared.ShareAddresses(m.shards.nodes())
 	if c.paused() && (m.charter == nil || !m.charter.paused()) {
 		m.log.Info("the terrain is paused; \"ripple resume\" resumes it")
 	}

@@ -35,7 +35,7 @@ type Options struct {
 	Log       *slog.Logger
 	Timing    lease.Timing
 	Clock     func() lease.Instant
-	Machine   *crawl.Machine
+	Shared    *crawl.Shared
 	OnVisit   func(shard int, e crawl.Event)   // called from several goroutines; may be nil
 	OnRequest func(shard int, q crawl.Request) // likewise
 	OnCommit  func(shard int, c crawl.Commit)  // likewise

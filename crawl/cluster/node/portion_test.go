@@ -146,7 +146,7 @@ func newMarket(t *testing.T, seed uint64) *market {
 // paperMember returns a node's part in a terrain whose charter is in the given bucket.
 func paperMember(name string, c *charter, bucket lease.Bucket) *member {
 	timing, log := lease.Of(25*time.Second), slog.New(slog.DiscardHandler)
-	o := &Options{ID: name, Machine: crawl.NewMachine(0), Log: log, Timing: timing}
+	o := &Options{ID: name, Shared: crawl.NewShared(0), Log: log, Timing: timing}
 	return newMember(o, &registry{bucket: bucket, timing: timing}, c)
 }
 

@@ -77,7 +77,7 @@ func (m *member) survey(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	m.shards = now
-	m.machine.ShareAddresses(now.nodes())
+	m.shared.ShareAddresses(now.nodes())
 	m.mu.Unlock()
 	if c.Made {
 		m.seen = time.Now()

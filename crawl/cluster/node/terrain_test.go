@@ -113,7 +113,7 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 		Config: own, Load: load,
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		Log:  tr.options.Log.With("node", n), Timing: tr.timing(), Clock: lease.MachineClock(),
-		Machine:   crawl.NewMachine(0),
+		Shared:    crawl.NewShared(0),
 		OnRequest: func(_ int, q crawl.Request) { tr.note(name, q.URL) },
 		OnCrawl: func(w node.Walk) node.Follower {
 			tr.mu.Lock()

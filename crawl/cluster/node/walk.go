@@ -84,7 +84,7 @@ func (h *holding) prepare(c *charter, cfg *config.Config, part schema.Part) erro
 func (h *holding) options(ctx context.Context, cfg *config.Config, part schema.Part, paused bool) crawl.Options {
 	n, f := h.node, h.file
 	return crawl.Options{
-		Config: cfg, Log: n.Log.With("shard", h.shard), Machine: n.Machine, Paused: paused,
+		Config: cfg, Log: n.Log.With("shard", h.shard), Shared: n.Shared, Paused: paused,
 		OnVisit:   func(e crawl.Event) { n.OnVisit(h.shard, e) },
 		OnRequest: func(q crawl.Request) { n.OnRequest(h.shard, q) },
 		OnCommit:  func(c crawl.Commit) { f.committed(); n.OnCommit(h.shard, c) },

@@ -21,10 +21,10 @@ func Open(t *testing.T, address string) *Tab {
 	return look(b, address)
 }
 
-// Beside opens a desk in another tab of the same browser.
-func (b *Tab) Beside(address string) *Tab {
+// NewTab opens a desk in another tab of the same browser.
+func (b *Tab) NewTab(address string) *Tab {
 	b.Helper()
-	return look(b.Tab.Beside(), address)
+	return look(b.Tab.NewTab(), address)
 }
 
 func look(b *browsertest.Tab, address string) *Tab {

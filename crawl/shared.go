@@ -13,11 +13,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A Machine is what the crawls of one process share: the answers of name servers, the clocks of
+// Shared is what the crawls of one process share: the answers of name servers, the clocks of
 // addresses, the slots for open requests, and, where their settings are equal, the client and the
 // browsers. So several crawls are together as polite to an address as one, and no crawl is
 // disturbed when another changes or closes something.
-type Machine struct {
+type Shared struct {
 	clients fetch.Pool
 	clocks  pace.Clocks
 	network outage.Watch
@@ -27,7 +27,7 @@ type Machine struct {
 	shows   browsers
 	few     int // most open requests, by the limit of descriptors; 0: that limit does not matter
 
-	begun     atomic.Pointer[time.Time] // see [Machine.since]
+	begun     atomic.Pointer[time.Time] // see [Shared.since]
 	suspended func() time.Duration      // how long the machine has been suspended since it was started
 }
 
@@ -35,65 +35,65 @@ type Machine struct {
 // get a quarter of it at most.
 const mostForBodies = 1 << 30
 
-// NewMachine returns a machine that has at most maxOpen requests open at a time; 0: as many as its
+// NewShared returns a Shared that allows at most maxOpen requests open at a time; 0: as many as its
 // crawls may have together.
-func NewMachine(maxOpen int) *Machine {
-	m := &Machine{suspended: suspensions()}
+func NewShared(maxOpen int) *Shared {
+	s := &Shared{suspended: suspensions()}
 	most, conns := withinDescriptors(maxOpen, descriptors())
-	m.clients.Resolver, m.clients.MaxConns, m.clients.MaxOpen = fetch.NewResolver(nil), conns, most
-	m.clients.LimitBodies(mostForBodies)
-	m.slots = slots.New(most)
+	s.clients.Resolver, s.clients.MaxConns, s.clients.MaxOpen = fetch.NewResolver(nil), conns, most
+	s.clients.LimitBodies(mostForBodies)
+	s.slots = slots.New(most)
 	if most != maxOpen {
-		m.few = most
+		s.few = most
 	}
-	return m
+	return s
 }
 
 // LimitMemory says what the soft memory limit of the process is, in bytes; 0: there is none. It
 // does not set that limit. Crawls that begin afterwards, or get another configuration, keep less in
 // flight.
-func (m *Machine) LimitMemory(bytes int64) {
-	m.memory.Store(bytes)
+func (s *Shared) LimitMemory(bytes int64) {
+	s.memory.Store(bytes)
 	forBodies := int64(mostForBodies)
 	if bytes > 0 {
 		forBodies = min(bytes/4, mostForBodies)
 	}
-	m.clients.LimitBodies(forBodies)
+	s.clients.LimitBodies(forBodies)
 }
 
 // KeepBrowsers keeps the browsers that a configuration needs open between crawls, in place of those
 // kept before. If it fails, the earlier ones are kept.
-func (m *Machine) KeepBrowsers(ctx context.Context, cfg *config.Config) error {
-	return m.shows.keep(ctx, cfg, openBrowser)
+func (s *Shared) KeepBrowsers(ctx context.Context, cfg *config.Config) error {
+	return s.shows.keep(ctx, cfg, openBrowser)
 }
 
 // LeaveBrowsers stops keeping browsers open.
-func (m *Machine) LeaveBrowsers() error { return m.shows.leave() }
+func (s *Shared) LeaveBrowsers() error { return s.shows.leave() }
 
-// Crawls returns how many crawls are running on the machine.
-func (m *Machine) Crawls() int { return m.slots.Shares() }
+// Crawls returns how many crawls are running in the process.
+func (s *Shared) Crawls() int { return s.slots.Shares() }
 
 // Since returns the start of max-run-time. It may lie before c began: the process may have run
 // other crawls.
-func (c *Crawl) Since() time.Time { return c.opts.Machine.since() }
+func (c *Crawl) Since() time.Time { return c.opts.Shared.since() }
 
-// since returns when the first crawl of the machine began to run. max-run-time counts from there,
+// since returns when the first crawl of the process began to run. max-run-time counts from there,
 // because a node crawls a shard again after it has lost the lease.
-func (m *Machine) since() time.Time {
+func (s *Shared) since() time.Time {
 	now := time.Now()
-	m.begun.CompareAndSwap(nil, &now)
-	return *m.begun.Load()
+	s.begun.CompareAndSwap(nil, &now)
+	return *s.begun.Load()
 }
 
 // ShareAddresses sets how many machines crawl a terrain together. Each of them multiplies its delay
 // between requests to an address by that number. It takes effect at once, and may be called at any
 // time.
-func (m *Machine) ShareAddresses(machines int) { m.clocks.Share(machines) }
+func (s *Shared) ShareAddresses(machines int) { s.clocks.Share(machines) }
 
 // limit logs that a crawl may open fewer requests than it is configured to.
-func (m *Machine) limit(wanted int, log *slog.Logger) {
-	if m.few > 0 && m.few < wanted {
-		log.Warn("the limit of descriptors (ulimit -n) allows fewer open requests", "open", m.few, "wanted", wanted)
+func (s *Shared) limit(wanted int, log *slog.Logger) {
+	if s.few > 0 && s.few < wanted {
+		log.Warn("the limit of descriptors (ulimit -n) allows fewer open requests", "open", s.few, "wanted", wanted)
 	}
 }
 

@@ -20,8 +20,8 @@ type Moment struct {
 	Outbox int   // of a shard: messages not yet sent to other shards
 }
 
-// A Part holds the metrics of one crawl, and so of one state file. Its methods are safe for concurrent use.
-type Part struct {
+// A Collector holds the metrics of one crawl, and so of one state file. Its methods are safe for concurrent use.
+type Collector struct {
 	meter  *Meter
 	under  prometheus.Registerer
 	shard  bool
@@ -32,47 +32,47 @@ type Part struct {
 }
 
 // Whole exports the crawl of a whole terrain; now returns its current moment.
-func (m *Meter) Whole(now func(context.Context) Moment) *Part {
-	return m.add(&Part{meter: m, under: m.registry, now: now, gauges: describe()})
+func (m *Meter) Whole(now func(context.Context) Moment) *Collector {
+	return m.add(&Collector{meter: m, under: m.registry, now: now, gauges: describe()})
 }
 
-// Shard exports the crawl of a shard. An earlier part of the same shard must have been dropped.
-func (m *Meter) Shard(n int, now func(context.Context) Moment) *Part {
+// Shard exports the crawl of a shard. An earlier collector of the same shard must have been dropped.
+func (m *Meter) Shard(n int, now func(context.Context) Moment) *Collector {
 	labels := prometheus.Labels{"shard": strconv.Itoa(n)}
-	return m.add(&Part{meter: m, under: prometheus.WrapRegistererWith(labels, m.registry), shard: true, now: now,
+	return m.add(&Collector{meter: m, under: prometheus.WrapRegistererWith(labels, m.registry), shard: true, now: now,
 		gauges: describe()})
 }
 
-func (m *Meter) add(p *Part) *Part {
-	p.under.MustRegister(p)
-	m.show(p, true)
-	return p
+func (m *Meter) add(c *Collector) *Collector {
+	c.under.MustRegister(c)
+	m.show(c, true)
+	return c
 }
 
 // Freeze exports the last moment of a crawl that has ended, and reads it no more.
-func (p *Part) Freeze(last Moment) {
-	p.meter.show(p, false)
-	p.moment.Store(&last)
+func (c *Collector) Freeze(last Moment) {
+	c.meter.show(c, false)
+	c.moment.Store(&last)
 }
 
 // Drop stops exporting a crawl. It is idempotent.
-func (p *Part) Drop() {
-	p.meter.show(p, false)
-	p.under.Unregister(p)
+func (c *Collector) Drop() {
+	c.meter.show(c, false)
+	c.under.Unregister(c)
 }
 
 // read does not overwrite a moment that was frozen meanwhile.
-func (p *Part) read(ctx context.Context) {
-	before := p.moment.Load()
-	now := p.now(ctx)
-	p.moment.CompareAndSwap(before, &now)
+func (c *Collector) read(ctx context.Context) {
+	before := c.moment.Load()
+	now := c.now(ctx)
+	c.moment.CompareAndSwap(before, &now)
 }
 
 // Visited counts a visited page, see [crawl.Options].
-func (p *Part) Visited(e crawl.Event) {
-	p.pages[e.State].Add(1)
+func (c *Collector) Visited(e crawl.Event) {
+	c.pages[e.State].Add(1)
 	if e.Again {
-		p.pages[e.Was].Add(-1)
+		c.pages[e.Was].Add(-1)
 	}
 }
 
@@ -102,8 +102,8 @@ func describe() gauges {
 }
 
 // Describe implements [prometheus.Collector].
-func (p *Part) Describe(to chan<- *prometheus.Desc) {
-	g := &p.gauges
+func (c *Collector) Describe(to chan<- *prometheus.Desc) {
+	g := &c.gauges
 	all := []*prometheus.Desc{g.waiting, g.pages, g.hosts, g.frontier, g.open, g.next, g.state, g.outbox, g.run}
 	for _, d := range all {
 		to <- d
@@ -111,16 +111,16 @@ func (p *Part) Describe(to chan<- *prometheus.Desc) {
 }
 
 // Collect implements [prometheus.Collector]: it exports the moment read by the scrape.
-func (p *Part) Collect(to chan<- prometheus.Metric) {
-	now := p.moment.Load()
+func (c *Collector) Collect(to chan<- prometheus.Metric) {
+	now := c.moment.Load()
 	if now == nil {
 		return
 	}
-	g, s := &p.gauges, &now.Status
+	g, s := &c.gauges, &now.Status
 	tell := teller(to)
 	tellCause(tell, g.waiting, s.Condition.Cause)
-	for state := range p.pages {
-		if n := p.pages[state].Load() + int64(s.Lost[schema.State(state)]); n != 0 {
+	for state := range c.pages {
+		if n := c.pages[state].Load() + int64(s.Lost[schema.State(state)]); n != 0 {
 			tell(g.pages, float64(n), schema.State(state).String())
 		}
 	}
@@ -132,7 +132,7 @@ func (p *Part) Collect(to chan<- prometheus.Metric) {
 	tell(g.open, float64(s.Fetching))
 	tell(g.next, seconds(s.Next))
 	tell(g.state, float64(now.State))
-	if p.shard {
+	if c.shard {
 		tell(g.outbox, float64(now.Outbox))
 	}
 	tell(g.run, 1, strconv.Itoa(s.RunID), s.Status)

@@ -187,7 +187,7 @@ func (m *maker) welcome(ctx context.Context, shard int) (f *file, err error) {
 	if f.empty() {
 		err = fmt.Errorf("%s was never crawled", f.path)
 	} else {
-		err = m.member.change(ctx, func(c *charter) (bool, error) { return c.know(map[int]*file{shard: f}) })
+		_, err = m.member.change(ctx, func(c *charter) (bool, error) { return c.know(map[int]*file{shard: f}) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -119,16 +119,15 @@ func (m *member) refresh(ctx context.Context) (*charter, error) {
 	case c != nil && !m.get().same(c):
 		return nil, m.foreign(c)
 	case c == nil || c.clone().learn(m.get()): // or restored by a node that knew less
-		if err := m.restore(ctx); err != nil {
+		if c, err = m.restore(ctx); err != nil {
 			return nil, nil
 		}
-		c = m.get()
 	}
 	return c, nil
 }
 
 // restore gives the hub what this node knows and the hub has lost.
-func (m *member) restore(ctx context.Context) error {
+func (m *member) restore(ctx context.Context) (*charter, error) {
 	return m.change(ctx, func(*charter) (bool, error) { return false, nil })
 }
 
@@ -140,9 +139,9 @@ func (m *member) foreign(c *charter) error {
 	return fmt.Errorf("%w: another terrain has begun, %x, with %d shards", ErrTerrain, c.Terrain, c.shards())
 }
 
-// change lets f change the charter, or the one that this node remembers if the hub has lost it. f reports whether
-// it changed anything.
-func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) error {
+// change lets f change the charter, or the one that this node remembers if the hub has lost it, and returns it. f
+// reports whether it changed anything.
+func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) (*charter, error) {
 	c, err := m.registry.change(ctx, func(c *charter) (*charter, error) {
 		news := c == nil
 		if news {
@@ -157,16 +156,16 @@ func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) err
 		}
 		return c, nil
 	})
-	if err == nil && c != nil && m.get().same(c) {
+	if err == nil {
 		m.set(c)
 	}
-	return err
+	return c, err
 }
 
 // note records in the charter that a shard's run is over, with its portion of max-pages. restored: this node has
 // crawled nothing in the run, so a charter that was restored from files stays marked as such.
 func (m *member) note(ctx context.Context, shard int, had portion, restored bool) error {
-	return m.change(ctx, func(c *charter) (bool, error) {
+	_, err := m.change(ctx, func(c *charter) (bool, error) {
 		if c.Run != m.run {
 			return false, nil
 		}
@@ -176,12 +175,13 @@ func (m *member) note(ctx context.Context, shard int, had portion, restored bool
 		c.Over[shard], c.Restored = true, c.Restored && restored
 		return true, nil
 	})
+	return err
 }
 
 // seal records in the charter that all shards are at the end of the run under a configuration, which can no longer
 // change from then on. It fails if the terrain has advanced.
 func (m *member) seal(ctx context.Context, at moment) error {
-	return m.change(ctx, func(c *charter) (bool, error) {
+	_, err := m.change(ctx, func(c *charter) (bool, error) {
 		if now := c.moment(); now != at {
 			return false, fmt.Errorf("the terrain is at configuration %d of run %d, and all shards are at %d of %d",
 				now.Configuration, now.Run, at.Configuration, at.Run)
@@ -190,6 +190,7 @@ func (m *member) seal(ctx context.Context, at moment) error {
 		c.Ending = at
 		return news, nil
 	})
+	return err
 }
 
 // unseal undoes seal, if necessary.
@@ -197,7 +198,7 @@ func (m *member) unseal(ctx context.Context) {
 	if c := m.get(); c.Ending != c.moment() {
 		return
 	}
-	_ = m.change(ctx, func(c *charter) (bool, error) { // retried later
+	_, _ = m.change(ctx, func(c *charter) (bool, error) { // retried later
 		is := c.Ending == c.moment()
 		c.Ending = moment{}
 		return is, nil
@@ -210,30 +211,21 @@ func (m *member) unseal(ctx context.Context) {
 func (m *member) share(
 	ctx context.Context, number uint64, f func(*portions) (changed, same bool),
 ) (*charter, error) {
-	fits := func(c *charter) bool {
-		return c != nil && m.get().same(c) && c.Run == m.run && c.Configuration == number
-	}
+	fits := func(c *charter) bool { return c.Run == m.run && c.Configuration == number }
 	if known := m.get().clone(); fits(known) {
 		if changed, same := f(&known.Portions); same && !changed {
 			return nil, nil
 		}
 	}
-	c, err := m.registry.change(ctx, func(c *charter) (*charter, error) {
-		if !fits(c) {
-			return nil, nil
+	c, err := m.change(ctx, func(c *charter) (changed bool, err error) {
+		if fits(c) {
+			changed, _ = f(&c.Portions)
 		}
-		if c.learn(m.get()) { // the hub has lost something, so nothing is given out yet
-			return c, nil
-		}
-		if changed, _ := f(&c.Portions); !changed {
-			return nil, nil
-		}
-		return c, nil
+		return changed, nil
 	})
 	if err != nil || !fits(c) {
 		return nil, err
 	}
-	m.set(c)
 	return c, nil
 }
 

@@ -154,7 +154,7 @@ func paperMember(name string, c *charter, bucket lease.Bucket) *member {
 func (m *market) look(n *member) {
 	c, _, err := n.registry.read(m.t.Context())
 	if err == nil && (c == nil || c.clone().learn(n.get())) {
-		_ = n.restore(m.t.Context()) // or later
+		_, _ = n.restore(m.t.Context()) // or later
 	} else if err == nil {
 		n.set(c)
 	}

@@ -85,11 +85,12 @@ func (m *member) survey(ctx context.Context) error {
 	if c.Made || len(now.unmade()) > 0 {
 		return nil
 	}
-	return m.change(ctx, func(c *charter) (bool, error) {
+	_, err := m.change(ctx, func(c *charter) (bool, error) {
 		was := c.Made
 		c.Made = true
 		return !was, nil
 	})
+	return err
 }
 
 // surveyFirst calls survey until it succeeds or ctx is done. The hub may be away.

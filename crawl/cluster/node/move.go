@@ -39,15 +39,15 @@ type Released struct {
 // shard again until it is restarted, or the file has been moved away and has come back. A node that does not
 // answer but still renews its lease keeps the shard: that is [ErrSilent] with a [lease.HeldError].
 func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing) (r Released, err error) {
-	t, c, err := find(ctx, conn)
+	t, err := find(ctx, conn)
 	if err == nil {
-		err = within(shard, c.shards())
+		err = within(shard, t.charter.shards())
 	}
 	if err != nil {
 		return r, err
 	}
 	var h lease.Holder
-	if c.Made {
+	if t.charter.Made {
 		h, r.Silent, err = t.holder(ctx, shard, timing)
 	} else if h, err = lease.Look(ctx, t.bucket, hub.Key(shard)); err == nil && !h.Made() {
 		err = fmt.Errorf("shard %d: %w", shard, ErrUnmade)
@@ -161,17 +161,13 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 	if err != nil {
 		return false, err
 	}
-	if t.config[leaseKey] != digests(r.Config.Shared())[leaseKey] {
+	if t.charter.Config[leaseKey] != digests(r.Config.Shared())[leaseKey] {
 		return false, ErrLease
 	}
 	if err := r.may(t); err != nil {
 		return false, err
 	}
-	_, c, err := find(ctx, conn)
-	if err != nil {
-		return false, err
-	}
-	given, err := r.give(ctx, t, c)
+	given, err := r.give(ctx, t)
 	// The end of the run may have been found before the shards fell silent. The other files say so by now, because
 	// the search for the end waits less long for their answers.
 	if err == nil {
@@ -205,14 +201,14 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 }
 
 // give gives up the files of the shards. After an error it may have given up some.
-func (r *Recreation) give(ctx context.Context, t *Terrain, c *charter) ([]*lease.Given, error) {
+func (r *Recreation) give(ctx context.Context, t *Terrain) ([]*lease.Given, error) {
 	given := make([]*lease.Given, len(r.Shards))
 	g, ctx := errgroup.WithContext(ctx)
 	for i, shard := range r.Shards {
 		g.Go(func() (err error) {
 			given[i], err = lease.Recreate(ctx, lease.Claim{
 				Bucket: t.bucket, Key: hub.Key(shard), ID: r.ID, Node: r.Node, Timing: r.Timing, Clock: r.Clock,
-			}, c.Epochs[shard])
+			}, t.charter.Epochs[shard])
 			return err
 		})
 	}

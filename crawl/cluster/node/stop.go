@@ -188,19 +188,14 @@ func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, tim
 	if err != nil {
 		return Ending{}, err
 	}
-	_, c, err := find(ctx, conn)
-	if err != nil {
-		return Ending{}, err
-	}
-	next := stop{Number: c.Stop.Number + 1, Run: t.Run, Without: without}
+	next := stop{Number: t.charter.Stop.Number + 1, Run: t.Run, Without: without}
 	if err := t.silentAll(ctx, without, timing); err != nil {
 		return Ending{}, err
 	}
-	if _, c, err = find(ctx, conn); err == nil && c.Stop != next { // otherwise another command has written the same stop
-		if t, err = Look(ctx, conn); err == nil { // nodes may have left or joined
-			err = t.mayStop(without)
-		}
-		if err == nil {
+	now, err := Look(ctx, conn)                 // nodes may have left or joined
+	if err == nil && now.charter.Stop != next { // otherwise another command has written the same stop
+		t = now
+		if err = t.mayStop(without); err == nil {
 			err = t.tellStop(ctx, conn, next)
 		}
 	}

@@ -44,13 +44,13 @@ type Terrain struct {
 	Nodes         []string // names of those that have joined or hold a shard
 	Shards        []Shard
 
-	config            map[string]string // digests of the shared configuration
+	charter           *charter
 	directory, bucket *hub.Bucket
 }
 
 // Follows reports whether the terrain follows a configuration, in the values that all machines share.
 func (t *Terrain) Follows(cfg *config.Config) bool {
-	return maps.Equal(t.config, digests(cfg.Shared()))
+	return maps.Equal(t.charter.Config, digests(cfg.Shared()))
 }
 
 // A Shard is the state of a shard of a terrain.
@@ -79,10 +79,11 @@ type Report struct {
 // Look reads the terrain from the hub, and asks all shards for their reports, concurrently: silent shards do not
 // add up their delays. It fails with [ErrNone] if there is no terrain.
 func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
-	t, c, err := find(ctx, conn)
+	t, err := find(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
+	c := t.charter
 	t.Shards = make([]Shard, c.shards())
 	var g errgroup.Group // fails with the first error
 	for n, over := range c.Over {
@@ -113,11 +114,11 @@ func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	return t, nil
 }
 
-// find reads the terrain and the charter of a hub, without the shards.
-func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
+// find reads the terrain of a hub, without the shards.
+func find(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	directory, err := conn.Bucket(ctx, [16]byte{})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := registry{bucket: directory, timing: lease.Of(0)} // it waits for no lease
 	c, _, err := r.read(ctx)
@@ -125,14 +126,14 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 		err = ErrNone
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	t := &Terrain{
 		ID: [16]byte(c.Terrain), Run: c.Run, Over: c.over(), Configuration: c.Configuration, Paused: c.paused(),
-		config: c.Config, directory: directory,
+		charter: c, directory: directory,
 	}
 	t.bucket, err = conn.Bucket(ctx, t.ID)
-	return t, c, err
+	return t, err
 }
 
 // look finds out which node holds a shard, and asks it for a report, or else the node that waits for the shard.
@@ -241,7 +242,7 @@ func (c *charter) tellsApart(keys map[string]string) error {
 // change lets f change the charter of a hub, and returns the charter. f reports whether it changed anything. After
 // an error the charter may have changed nevertheless, because the hub may not have answered in time.
 func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error)) (*charter, error) {
-	t, _, err := find(ctx, conn)
+	t, err := find(ctx, conn)
 	if err != nil {
 		return nil, err
 	}

@@ -119,14 +119,13 @@ func (h *holding) take(ctx context.Context) error {
 // founded, and waits for one that was crawled if there may be such a file.
 func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	n, timing, founded := h.node, h.node.Timing, ""
-	if h.file.empty() {
-		if err := h.surplus(); err != nil {
-			return err
-		}
-		c := n.member.get()
-		if founded = c.Founded; c.Made {
-			founded, timing.Watch = "", timing.Watch+realFirst*timing.Patience()
-		}
+	if err := h.refused(); err != nil {
+		return err
+	}
+	if c := n.member.get(); h.file.empty() && c.Made {
+		timing.Watch += realFirst * timing.Patience()
+	} else if h.file.empty() {
+		founded = c.Founded
 	}
 	h.lease, err = lease.Take(ctx, lease.Claim{
 		Bucket: n.bucket, Key: hub.Key(h.shard), ID: n.ID, Node: n.Name, Instance: n.instance, File: candidate{h.file, h},
@@ -140,16 +139,20 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	return err
 }
 
-// surplus returns a [lease.WrittenError] for a file that was made here and has never claimed the shard, if all shards
-// have files. It is not that of the shard, even if a hub that has lost everything has no record of that one.
-func (h *holding) surplus() error {
-	if !h.node.member.get().Made || h.file.epoch > 0 {
-		return nil
+// refused returns a [lease.WrittenError] for a file that is not that of the shard, even if a hub that has lost
+// everything has no record of that one: it lacks what the record said last, or it was made here and has never claimed
+// the shard, and all shards have files.
+func (h *holding) refused() error {
+	m, f := h.node.member, h.file
+	has := m.records()[h.shard]
+	fits, err := !m.get().Made || !f.empty() || f.epoch > 0, error(nil)
+	if has.Filed && has.Epoch == f.epoch {
+		fits, err = f.Contains(has.Opening, has.Commit)
+	} else if !fits {
+		fits, err = f.claimed()
 	}
-	claimed, err := h.file.claimed()
-	if err == nil && !claimed {
-		has := h.node.member.records()[h.shard]
-		err = &lease.WrittenError{ID: has.ID, Node: has.Node}
+	if err == nil && !fits {
+		err = &lease.WrittenError{ID: has.ID, Node: has.Node, Commit: has.Commit, Opening: has.Opening}
 	}
 	return err
 }
@@ -187,10 +190,7 @@ type candidate struct {
 
 // Begin implements [lease.File].
 func (f candidate) Begin() (o schema.Opening, err error) {
-	if f.empty() {
-		err = f.holding.surplus()
-	}
-	if err != nil {
+	if err := f.holding.refused(); err != nil {
 		return o, err
 	}
 	return f.file.Begin()

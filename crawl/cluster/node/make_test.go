@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,16 +64,27 @@ func TestClaimWaits(t *testing.T) {
 	}
 }
 
-// A file that was never claimed is not that of a shard if all shards have files, unless it is to recreate one.
-func TestSurplus(t *testing.T) {
+// A file that was made and never claimed is not that of a shard if all shards have files, unless it is to recreate one.
+// Neither is one that lacks what the record of the shard said last, in the same epoch.
+func TestRefusesFile(t *testing.T) {
 	for _, tt := range []struct {
-		made, claimed bool
-		epoch         uint64
-		want          bool
+		name    string
+		made    bool
+		claimed bool // the file was
+		epoch   uint64
+		record  lease.Holder // apart from the ID; Commit: ahead of that of the file
+		want    bool
 	}{
-		{false, false, 0, false}, {true, false, 0, true}, {true, true, 0, false}, {true, false, 1, false},
+		{"some have no file yet", false, false, 0, lease.Holder{}, false},
+		{"all have files", true, false, 0, lease.Holder{}, true},
+		{"claimed", true, true, 0, lease.Holder{}, false},
+		{"to recreate", true, false, 1, lease.Holder{Epoch: 1}, false},
+		{"the last one", true, true, 0, lease.Holder{Filed: true}, false},
+		{"an older copy", true, true, 0, lease.Holder{Filed: true, Commit: 1}, true},
+		{"one that was given up", true, true, 0, lease.Holder{Filed: true, Commit: 1, Epoch: 1}, false},
+		{"another has claimed it", false, false, 0, lease.Holder{Filed: true}, true},
 	} {
-		t.Run(fmt.Sprintf("%+v", tt), func(t *testing.T) {
+		t.Run(tt.name, func(t *testing.T) {
 			c := newCharter(2, nil)
 			c.Made = tt.made
 			o := joining(t.TempDir(), c, nil).Options
@@ -84,17 +94,18 @@ func TestSurplus(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			if tt.claimed {
-				if _, err := f.Begin(); err != nil {
+			if tt.record.ID = "other"; tt.claimed {
+				if tt.record.Opening, err = f.Begin(); err != nil {
 					t.Fatal(err)
 				}
 			}
+			tt.record.Commit += f.LastCommit()
 			f.epoch = tt.epoch
 			n := &node{Options: *o, member: newMember(o, nil, c)}
-			n.member.shards[1].ID = "other"
+			n.member.shards[1] = tt.record
 			h := &holding{node: n, shard: 1, file: f}
 			written := new(lease.WrittenError)
-			if err := h.surplus(); (err != nil) != tt.want || tt.want && (!errors.As(err, &written) || written.ID != "other") {
+			if err := h.refused(); (err != nil) != tt.want || tt.want && (!errors.As(err, &written) || written.ID != "other") {
 				t.Errorf("%v", err)
 			}
 			if _, err := (candidate{f, h}).Begin(); (err != nil) != tt.want {

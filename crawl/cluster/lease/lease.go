@@ -154,16 +154,18 @@ func (l *Lease) end() {
 }
 
 // watch returns when the trust has ended. It checks often, because timers stop while the machine is
-// suspended.
+// suspended, and just before it waits, because the machine may be halted at any moment.
 func (l *Lease) watch(ctx context.Context) error {
-	for l.Held() {
+	for {
 		left := l.claim.Timing.Trust - (l.claim.Clock().Run - l.trust.Load().Run)
+		if !l.Held() {
+			l.end()
+			return errOver
+		}
 		if err := pause(ctx, max(min(left, l.claim.Timing.look()), time.Millisecond)); err != nil {
 			return err
 		}
 	}
-	l.end()
-	return errOver
 }
 
 // renew renews the lease at once, because a claim does not name the file, and then periodically.

@@ -18,6 +18,15 @@ func (c *Conn) Away() time.Time {
 	return time.Time{}
 }
 
+// ask asks the hub something, for at most five seconds whatever the deadline of ctx: a hub that has gone without
+// breaking the connection never answers. It records whether there was an answer, see [Conn.heard].
+func (c *Conn) ask(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, connects)
+	defer cancel()
+	asked := time.Now()
+	return c.heard(asked, f(ctx))
+}
+
 // heard records whether the hub has answered a question that was sent at asked, and returns err, or [ErrAway] with
 // err for a question without an answer: what the client library says then is of no use to anybody.
 func (c *Conn) heard(asked time.Time, err error) error {

@@ -3,7 +3,10 @@ package hub
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,4 +68,71 @@ func TestAwayForACallerThatLeaves(t *testing.T) {
 	if _, err := b.Get(ctx, "k"); !errors.Is(err, context.Canceled) || !b.conn.Away().IsZero() {
 		t.Errorf("%v, away since %v", err, b.conn.Away())
 	}
+}
+
+// A hub that has gone without breaking the connection is away soon, whatever the deadline of the caller.
+func TestAwayWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	address, mute := muted(t, newSite(t).options.Listen)
+	b := bucket(t, "nats://"+address)
+	mute()
+	var asking sync.WaitGroup
+	for name, f := range map[string]func(context.Context) error{
+		"bucket":  func(ctx context.Context) error { _, err := b.conn.Bucket(ctx, [16]byte{7}); return err },
+		"fresh":   func(ctx context.Context) error { _, err := b.Fresh(ctx); return err },
+		"session": func(ctx context.Context) error { _, err := b.Session(ctx); return err },
+		"read":    func(ctx context.Context) error { _, err := b.Get(ctx, "k"); return err },
+		"create":  func(ctx context.Context) error { _, err := b.Create(ctx, "k", nil); return err },
+		"update":  func(ctx context.Context) error { _, err := b.Update(ctx, "k", nil, 1); return err },
+	} {
+		asking.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if err := f(ctx); !errors.Is(err, ErrAway) || ctx.Err() != nil {
+				t.Errorf("%s fails with %v, and its caller with %v", name, err, ctx.Err())
+			}
+		})
+	}
+	asking.Wait()
+}
+
+// muted returns the address of a relay to a server. After mute is called it takes everything and passes nothing on.
+func muted(t *testing.T, server string) (address string, mute func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var silent atomic.Bool
+	var relays sync.WaitGroup
+	relay := func(to, from net.Conn) {
+		defer to.Close()
+		buffer := make([]byte, 4096)
+		for {
+			n, err := from.Read(buffer)
+			if err == nil && !silent.Load() {
+				_, err = to.Write(buffer[:n])
+			}
+			if err != nil {
+				return
+			}
+		}
+	}
+	relays.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			hub, err := net.Dial("tcp", server)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			relays.Go(func() { relay(hub, client) })
+			relays.Go(func() { relay(client, hub) })
+		}
+	})
+	t.Cleanup(func() { l.Close(); relays.Wait() })
+	return l.Addr().String(), func() { silent.Store(true) }
 }

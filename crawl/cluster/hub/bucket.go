@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -37,12 +36,11 @@ type Bucket struct {
 // Bucket opens the bucket for a terrain, and creates it if necessary.
 func (c *Conn) Bucket(ctx context.Context, terrain [16]byte) (*Bucket, error) {
 	b := &Bucket{conn: c, terrain: terrain}
-	asked := time.Now()
-	_, err := b.stream(ctx)
+	err := c.ask(ctx, func(ctx context.Context) error { _, err := b.stream(ctx); return err })
 	if err == nil {
-		b.kv, err = c.js.KeyValue(ctx, bucketName)
+		err = c.ask(ctx, func(ctx context.Context) (err error) { b.kv, err = c.js.KeyValue(ctx, bucketName); return err })
 	}
-	if err = c.heard(asked, err); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", bucketName, err)
 	}
 	return b, nil
@@ -99,20 +97,19 @@ func (s *Server) freshen() error {
 
 // Fresh reports whether the hub created the bucket before any node had used the hub. If not, a node has created the
 // bucket, perhaps because the hub has lost another one.
-func (b *Bucket) Fresh(ctx context.Context) (bool, error) {
-	asked := time.Now()
-	s, err := b.stream(ctx)
-	if err = b.conn.heard(asked, err); err != nil {
-		return false, err
-	}
-	return s.CachedInfo().Config.Metadata[metaFresh] != "", nil
+func (b *Bucket) Fresh(ctx context.Context) (fresh bool, err error) {
+	err = b.conn.ask(ctx, func(ctx context.Context) error {
+		s, err := b.stream(ctx)
+		fresh = err == nil && s.CachedInfo().Config.Metadata[metaFresh] != ""
+		return err
+	})
+	return fresh, err
 }
 
 // Session implements [lease.Bucket]. It re-creates the bucket if the hub has lost it.
-func (b *Bucket) Session(ctx context.Context) (string, error) {
-	asked := time.Now()
-	session, err := b.session(ctx)
-	return session, b.conn.heard(asked, err)
+func (b *Bucket) Session(ctx context.Context) (session string, err error) {
+	err = b.conn.ask(ctx, func(ctx context.Context) (err error) { session, err = b.session(ctx); return err })
+	return session, err
 }
 
 func (b *Bucket) session(ctx context.Context) (string, error) {
@@ -138,9 +135,8 @@ func (b *Bucket) Connections() uint64 { return b.conn.nats.Stats().Reconnects }
 
 // Get implements [lease.Bucket].
 func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
-	asked := time.Now()
-	e, err := b.kv.Get(ctx, b.own(key))
-	err = b.conn.heard(asked, err)
+	var e jetstream.KeyValueEntry
+	err := b.conn.ask(ctx, func(ctx context.Context) (err error) { e, err = b.kv.Get(ctx, b.own(key)); return err })
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
 		return lease.Entry{}, lease.ErrNone
 	}
@@ -151,10 +147,11 @@ func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
 }
 
 // Create implements [lease.Bucket].
-func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, error) {
-	asked := time.Now()
-	revision, err := b.kv.Create(ctx, b.own(key), value)
-	err = b.conn.heard(asked, err)
+func (b *Bucket) Create(ctx context.Context, key string, value []byte) (revision uint64, err error) {
+	err = b.conn.ask(ctx, func(ctx context.Context) (err error) {
+		revision, err = b.kv.Create(ctx, b.own(key), value)
+		return err
+	})
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		err = lease.ErrChanged
 	}
@@ -162,10 +159,11 @@ func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, 
 }
 
 // Update implements [lease.Bucket].
-func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
-	asked := time.Now()
-	revision, err := b.kv.Update(ctx, b.own(key), value, revision)
-	err = b.conn.heard(asked, err)
+func (b *Bucket) Update(ctx context.Context, key string, value []byte, last uint64) (revision uint64, err error) {
+	err = b.conn.ask(ctx, func(ctx context.Context) (err error) {
+		revision, err = b.kv.Update(ctx, b.own(key), value, last)
+		return err
+	})
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		err = lease.ErrChanged
 	}

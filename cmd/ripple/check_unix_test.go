@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
@@ -34,7 +35,7 @@ func TestCheckLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(config, []byte(smallConfig(web.Addr(), true, nil)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(rippletest.SmallConfig(web.Addr(), true, nil)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -82,7 +83,7 @@ func TestCheckIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(config, []byte(smallConfig(web.Addr(), false, nil)), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(rippletest.SmallConfig(web.Addr(), false, nil)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	check := func(state string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
@@ -103,7 +104,7 @@ func TestCheckIsKilled(t *testing.T) {
 	anchors := filepath.Join(dir, "killed.bolt.anchors")
 	for _, most := range []int{5, 15, 30} {
 		cmd, _, said := check("killed.bolt")
-		if !soon(func() bool { return visitedIn(filepath.Join(dir, "killed.bolt")) >= most }) {
+		if !rippletest.Soon(func() bool { return visitedIn(filepath.Join(dir, "killed.bolt")) >= most }) {
 			t.Fatalf("it does not get far: %s", said)
 		}
 		if err := cmd.Process.Kill(); err != nil {

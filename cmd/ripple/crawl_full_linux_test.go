@@ -20,7 +20,7 @@ import (
 func TestCrawlDiskFullStopped(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "60m") // less than the free space that a crawl needs
-	cmd, said := crawlsFull(t, writeConfig(t, newWeb(t), disk, false))
+	cmd, said := crawlsFull(t, rippletest.WriteConfig(t, rippletest.NewWeb(t), disk, false))
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestCrawlDiskFullStopped(t *testing.T) {
 func TestReloadDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "96m")
-	path, filler := writeConfig(t, newWeb(t), disk, false), filepath.Join(disk, "filler")
+	path, filler := rippletest.WriteConfig(t, rippletest.NewWeb(t), disk, false), filepath.Join(disk, "filler")
 	if err := os.WriteFile(filler, make([]byte, 50<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
@@ -51,7 +52,7 @@ func (m *machine) end() int {
 // works waits until one of the machine's shards is being crawled.
 func (m *machine) works() {
 	m.t.Helper()
-	if !soon(func() bool { return strings.Contains(m.said.String(), ": crawling") }) {
+	if !rippletest.Soon(func() bool { return strings.Contains(m.said.String(), ": crawling") }) {
 		m.t.Fatalf("no shard of %s is crawled: %s", m.config, m.said)
 	}
 }
@@ -157,7 +158,7 @@ func TestReadWhileHubIsAway(t *testing.T) {
 	m := machines[0]
 	m.start()
 	says := func(what string) bool {
-		return soon(func() bool {
+		return rippletest.Soon(func() bool {
 			said := m.said.String()
 			for shard := range 4 {
 				if !strings.Contains(said, fmt.Sprintf("shard %d: %s", shard, what)) {
@@ -194,7 +195,7 @@ func TestReadWhileHubIsAway(t *testing.T) {
 		t.Errorf("after ripple stop: exit code %d: %s", code, m.said)
 	}
 	m.start() // it has shards, so a hub was there
-	if !soon(func() bool {
+	if !rippletest.Soon(func() bool {
 		return strings.Contains(m.said.String(), ": nothing is requested until one answers at nats://")
 	}) {
 		t.Errorf("a machine that is started before its hub says: %s", m.said)
@@ -223,7 +224,7 @@ func crawledShard(said string) string {
 // whileHeld runs a command about a shard, and repeats it if a busy machine has lost the lease
 // meanwhile and takes the shard again.
 func whileHeld(args ...string) (out string, err error) {
-	soon(func() bool {
+	rippletest.Soon(func() bool {
 		var text []byte
 		text, err = ripple(args...).CombinedOutput()
 		out = string(text)
@@ -312,7 +313,7 @@ func (m *machine) look(what string, wanted func(*answer.TerrainStats) bool) {
 		}
 		return err == nil && wanted(&s)
 	}
-	if !soon(seen) {
+	if !rippletest.Soon(seen) {
 		m.t.Fatalf("%s is not to be seen: %s", what, out)
 	}
 }

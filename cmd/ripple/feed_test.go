@@ -27,7 +27,7 @@ func TestFeedFollows(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	path := writeConfig(t, newWeb(t), dir, false)
+	path := rippletest.WriteConfig(t, rippletest.NewWeb(t), dir, false)
 	crawl := ripple("crawl", path)
 	if err := crawl.Start(); err != nil {
 		t.Fatal(err)

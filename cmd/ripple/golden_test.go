@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
@@ -31,7 +32,7 @@ func TestAnswersKeepTheirKeys(t *testing.T) {
 	if err := os.WriteFile(robots, []byte("User-agent: *\nDisallow: /private\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	graph := webGraph(t, r.dir, "test.a")
+	graph := rippletest.WebGraph(t, r.dir, "test.a")
 	var got strings.Builder
 	for _, command := range [][]string{
 		{"version", "--json"},
@@ -68,19 +69,6 @@ func TestAnswersKeepTheirKeys(t *testing.T) {
 		fmt.Fprintf(&got, "ripple %s\n%s\n", strings.ReplaceAll(strings.Join(command, " "), r.dir+"/", ""), shape(t, text))
 	}
 	golden(t, "answers.txt", got.String())
-}
-
-// webGraph writes a web graph in which far.example links to a host, whose name has its labels from the right.
-func webGraph(t *testing.T, dir, host string) (prefix string) {
-	t.Helper()
-	prefix = filepath.Join(dir, "graph")
-	for list, text := range map[string]string{"vertices": "0\texample.far\n1\t" + host + "\n", "edges": "0\t1\n",
-		"ranks": "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n1\t1E7\t2\t1E-5\texample.far\n"} {
-		if err := os.WriteFile(prefix+"-"+list+".txt", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return prefix
 }
 
 // The description of the desk's interface is its promise.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
@@ -98,33 +100,33 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 		demo.Serve(web)
 		text = demo.Config(web.Addr(), ca, dir)
 	case "small", "slow":
-		smallWeb(web)
+		rippletest.SmallWeb(web)
 		hookWeb(web, dir)
-		text = smallConfig(web.Addr(), args[0] == "slow", args[1:])
+		text = rippletest.SmallConfig(web.Addr(), args[0] == "slow", args[1:])
 	case "silent":
-		smallWeb(web)
+		rippletest.SmallWeb(web)
 		silentWeb(web)
-		text = strings.ReplaceAll(smallConfig(web.Addr(), false, args[1:]),
+		text = strings.ReplaceAll(rippletest.SmallConfig(web.Addr(), false, args[1:]),
 			"/a.test/\"]", "/a.test/\", \"https://a.test/silent\"]")
-		text = strings.Replace(text, soonAgain, "", 1) // the script sets its own retries
+		text = strings.Replace(text, rippletest.SoonAgain, "", 1) // the script sets its own retries
 	case "odd":
 		oddWeb(web)
-		text = smallConfig(web.Addr(), false, args[1:])
+		text = rippletest.SmallConfig(web.Addr(), false, args[1:])
 	case "shells":
 		shellWeb(web)
-		text = smallConfig(web.Addr(), false, args[1:])
+		text = rippletest.SmallConfig(web.Addr(), false, args[1:])
 	case "twins":
 		twinsWeb(web)
-		text = smallConfig(web.Addr(), false, args[1:])
+		text = rippletest.SmallConfig(web.Addr(), false, args[1:])
 	case "links":
 		linksWeb(web)
-		text = smallConfig(web.Addr(), false, args[1:])
+		text = rippletest.SmallConfig(web.Addr(), false, args[1:])
 	case "foreign":
 		foreignWeb(web)
-		text = smallConfig(web.Addr(), false, args[1:])
+		text = rippletest.SmallConfig(web.Addr(), false, args[1:])
 	case "pair", "untold":
 		pairWeb(web, args[0] == "untold")
-		text = smallConfig(web.Addr(), false, args[1:]) + pairConfig
+		text = rippletest.SmallConfig(web.Addr(), false, args[1:]) + pairConfig
 	default:
 		ts.Fatalf("there is no web %q", args[0])
 	}
@@ -132,24 +134,6 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func link(href, text string) string { return fmt.Sprintf("<a href=%q>%s</a>\n", href, text) }
-
-// smallWeb is a quality site of six pages, one of them forbidden, with links to a neighbour, a
-// tracker and a code forge.
-func smallWeb(web *webtest.Server) {
-	a := web.Host("a.test")
-	a.Robots("User-agent: *\nDisallow: /private\n")
-	a.Page("/", "<title>Front \x1b[31mpage</title>"+
-		link("/one", "One")+link("/two?utm_source=x", "Two")+link("/private", "Private")+
-		link("https://b.test/", "A neighbour")+link("https://t.track.test/pixel", "")+
-		link("https://forge.test/me", "Code"))
-	a.Page("/one", "<title>One</title>"+link("/three", "Three")+link("/gone", "Gone"))
-	a.Page("/two", "<title>Two</title>"+link("/", "Home"))
-	a.Page("/three", "<title>Three</title>"+link("https://b.test/deep", "Deep"))
-	a.Page("/private", "<title>Private</title>")
-	b := web.Host("b.test")
-	b.Page("/", "<title>Neighbour</title>"+link("/deep", "Deep"))
-	b.Page("/deep", "<title>Deep</title>")
-}
 
 // oddWeb is a quality site with redirects in a circle and to a neighbour whose front page is
 // missing, and a link to a host that cannot be reached.
@@ -268,56 +252,6 @@ func silentWeb(web *webtest.Server) {
 	web.Host("hang.test").Handle("/robots.txt", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 
-// soonAgain makes retries immediate.
-const soonAgain = "\n[retry]\ndelay = \"100ms\"\n"
-
-func smallConfig(addr string, slow bool, keys []string) string {
-	gap := 100
-	if slow {
-		gap = 60_000
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "[crawler]\nmax-depth = 2\nminimum-time-on-page = %d\nhead-check = \"never\"\nsitemaps = \"off\"\n",
-		gap)
-	for _, key := range keys {
-		b.WriteString(strings.Replace(key, "=", " = ", 1) + "\n")
-	}
-	b.WriteString(soonAgain)
-	fmt.Fprintf(&b, `
-[politeness]
-minimum-time-per-address = "0s"
-
-[user-agent]
-crawler-name = "Test"
-contact-url = "https://a.test/bot"
-
-[state]
-path = "./ripple.bolt"
-
-[output]
-database-path = "./out.db"
-summary-path = "./out.md"
-
-[monitor]
-report-path = "./out.json"
-
-[network]
-ca-file = "./webtest-ca.pem"
-connect-to = {"*.test" = %q}
-
-[[quality]]
-domain = "a.test"
-seeds = ["https://a.test/"]
-
-[[blacklist]]
-domain = "*.track.test"
-
-[[stub]]
-domain = "forge.test"
-`, addr)
-	return b.String()
-}
-
 // scriptExits runs a command that must end with an exit code.
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -365,23 +299,8 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 		out = ts.ReadFile("stdout")
 		return want.MatchString(out)
 	}
-	if !soon(says) {
+	if !rippletest.Soon(says) {
 		ts.Fatalf("%s never said %q; at last:\n%s", strings.Join(args[1:], " "), args[0], out)
-	}
-}
-
-// soon waits until a condition holds, as long as a busy machine may need, and reports whether it
-// does. Most conditions start a command, so asking takes a fifth of the time at most.
-func soon(holds func() bool) bool {
-	for end := time.Now().Add(3 * time.Minute); ; {
-		asked := time.Now()
-		if holds() {
-			return true
-		}
-		if time.Now().After(end) {
-			return false
-		}
-		time.Sleep(min(max(20*time.Millisecond, 4*time.Since(asked)), 300*time.Millisecond))
 	}
 }
 
@@ -398,7 +317,7 @@ func scriptAwaits(ts *testscript.TestScript, neg bool, args []string) {
 		_, err := os.Stat(ts.MkAbs(args[0]))
 		return (err == nil) != neg
 	}
-	if !soon(there) {
+	if !rippletest.Soon(there) {
 		ts.Fatalf("waited for %s in vain", args[0])
 	}
 }
@@ -422,4 +341,13 @@ func contents(t *testing.T, path string) []byte {
 		all = append(all, text...)
 	}
 	return all
+}
+
+func openDatabase(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -52,7 +53,7 @@ func TestDeskIsAccessible(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	state := filepath.Join(dir, "ripple.bolt")
-	graph := webGraph(t, dir, "test.hedgerow-journal")
+	graph := rippletest.WebGraph(t, dir, "test.hedgerow-journal")
 	if out, err := ripple("import", "--graph", graph, "--state", state).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
@@ -45,7 +46,7 @@ func crawlManyHosts(b *testing.B) *watchedCrawl {
 	if _, err := web.CAFile(dir); err != nil {
 		b.Fatal(err)
 	}
-	text := strings.Replace(smallConfig(web.Addr(), false, []string{"max-concurrent-pages-open=100",
+	text := strings.Replace(rippletest.SmallConfig(web.Addr(), false, []string{"max-concurrent-pages-open=100",
 		"max-domain-requests=100000"}), `domain = "a.test"`, `domain = "*.gen.test"`, 1)
 	var seeds []string
 	for i := range hosts {

@@ -72,7 +72,7 @@ func (d *testDesk) ordered(order string) map[string]any {
 	d.t.Helper()
 	id := d.decoded("files", order)["id"].(string)
 	var f map[string]any
-	if !soon(func() bool {
+	if !rippletest.Soon(func() bool {
 		f = d.json("files/" + id).(map[string]any)
 		return f["status"] == "done" || f["status"] == "failed"
 	}) {
@@ -196,7 +196,7 @@ func TestDemoServes(t *testing.T) {
 	d := newTestDesk(t, address)
 	seen := false
 	var text []byte
-	if !soon(func() bool {
+	if !rippletest.Soon(func() bool {
 		var status map[string]any // none while the crawl is starting
 		_, text = d.get("status")
 		if err := json.Unmarshal(text, &status); err != nil {

@@ -12,9 +12,9 @@ import (
 
 // Answers of the desk have both forms of a host, or one for a host without A-labels.
 func TestHostsShown(t *testing.T) {
-	web, dir := newWeb(t), t.TempDir()
+	web, dir := rippletest.NewWeb(t), t.TempDir()
 	foreignWeb(web)
-	cfg := writeConfig(t, web, dir, false)
+	cfg := rippletest.WriteConfig(t, web, dir, false)
 	if text, err := ripple("crawl", cfg).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

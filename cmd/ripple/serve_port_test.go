@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
 // If an address is in use, the second desk says so in one line before it begins anything, and the
@@ -18,7 +20,7 @@ func TestOneAddressTwoDesks(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	other := writeConfig(t, newWeb(t), dir, true)
+	other := rippletest.WriteConfig(t, rippletest.NewWeb(t), dir, true)
 	state := filepath.Join(c.dir, "ripple.bolt")
 	for _, args := range [][]string{
 		{"crawl", other, "--listen", u.Host}, {"serve", "--state", state, "--listen", u.Host},

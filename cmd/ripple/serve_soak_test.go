@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
@@ -107,7 +108,7 @@ func (w *watcher) endlessWeb() string {
 	if _, err := web.CAFile(w.dir); err != nil {
 		w.Fatal(err)
 	}
-	text := smallConfig(web.Addr(), false, []string{"max-concurrent-pages-open=8", "max-domain-requests=1000000"})
+	text := rippletest.SmallConfig(web.Addr(), false, []string{"max-concurrent-pages-open=8", "max-domain-requests=1000000"})
 	text = strings.NewReplacer(`domain = "a.test"`, `domain = "*.gen.test"`,
 		"https://a.test/\"]", `https://h0.gen.test/"]`,
 		"minimum-time-on-page = 100", "minimum-time-on-page = 250").Replace(text)

@@ -357,7 +357,7 @@ func TestServeKilled(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if !soon(func() bool { return asks() != nil }) {
+	if !rippletest.Soon(func() bool { return asks() != nil }) {
 		t.Fatal("the reader has outlived the desk")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -59,7 +60,7 @@ func (m *machine) until(fails bool, want string, args ...string) {
 	m.t.Helper()
 	var out []byte
 	said, wrong := false, false
-	soon(func() bool {
+	rippletest.Soon(func() bool {
 		var err error
 		out, err = ripple(append(args, m.config)...).CombinedOutput()
 		said = strings.Contains(string(out), want) && (err != nil) == fails
@@ -97,7 +98,7 @@ func sameAsAlone(t *testing.T, alone string, machines ...*machine) {
 // says waits until a machine has printed a text.
 func (m *machine) says(text string) {
 	m.t.Helper()
-	if !soon(func() bool { return strings.Contains(m.said.String(), text) }) {
+	if !rippletest.Soon(func() bool { return strings.Contains(m.said.String(), text) }) {
 		m.t.Fatalf("it does not say %q: %s", text, m.said)
 	}
 }
@@ -216,7 +217,7 @@ func (m *machine) without(shards, want string) {
 	m.t.Helper()
 	var out []byte
 	said := false
-	soon(func() bool {
+	rippletest.Soon(func() bool {
 		out, _ = ripple("stop", "--without", shards, "--config", m.config).CombinedOutput()
 		said = strings.Contains(string(out), want)
 		return said || !strings.Contains(string(out), "no answer from") // a busy machine may print that

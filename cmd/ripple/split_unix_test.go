@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	shards "github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -36,7 +37,7 @@ func TestSplitForMachines(t *testing.T) {
 	state := filepath.Join(filepath.Dir(alone), "alone.bolt")
 	one := &machine{t: t, config: alone}
 	one.start()
-	if !soon(func() bool {
+	if !rippletest.Soon(func() bool {
 		out, err := ripple("stats", "--state", state).CombinedOutput()
 		return err == nil && strings.Contains(string(out), " pages visited")
 	}) {

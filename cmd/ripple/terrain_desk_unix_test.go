@@ -3,9 +3,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -15,18 +13,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
-	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
-	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // A terrainWithDesks is a terrain of two machines: the first serves a desk, and the second is dead
@@ -72,7 +66,7 @@ func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 	t.Cleanup(func() { _ = serve.Process.Kill(); _ = serve.Wait() })
 	w := &terrainWithDesks{one: one}
 	for _, said := range []*transcript{one.said, served} {
-		if !soon(func() bool { return deskAddress(said.String()) != "" }) {
+		if !rippletest.Soon(func() bool { return deskAddress(said.String()) != "" }) {
 			t.Fatalf("it does not say where its desk is: %s", said)
 		}
 		w.addresses = append(w.addresses, deskAddress(said.String()))
@@ -101,7 +95,7 @@ func (d *testDesk) terrain(what string, wanted func(*session.DeskTerrain) bool) 
 		_, text = d.get("status")
 		return json.Unmarshal(text, &s) == nil && s.Stats != nil && wanted(&s)
 	}
-	if !soon(seen) {
+	if !rippletest.Soon(seen) {
 		d.t.Fatalf("%s is not to be seen: %s", what, text)
 	}
 	return &s
@@ -197,7 +191,7 @@ func (w *terrainWithDesks) scraped(t *testing.T) {
 		wrong = misshown(s.Stats, own, other)
 		return len(wrong) == 0
 	}
-	if !soon(right) {
+	if !rippletest.Soon(right) {
 		t.Errorf("the metrics are wrong: %q", wrong)
 	}
 }
@@ -297,62 +291,4 @@ func TestTerrainInTheBrowser(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, w.one.said)
 	}
 	b.Wait(`document.querySelector("#pulse").innerText.startsWith("disconnected since")`)
-}
-
-// The desk of a hub without a terrain, or of one that is away, says so.
-func TestTerrainDeskSeesNothing(t *testing.T) {
-	t.Parallel()
-	log := slog.New(slog.DiscardHandler)
-	server, err := hub.Start(hub.Options{Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { server.Close() }()
-	cfg := &config.Config{Cluster: config.Cluster{Hub: server.URL(), Folder: "terrain"}}
-	d := session.NewTerrainDesk(cfg, func() (*config.Config, error) { return cfg, nil })
-	if d.Look.Conn, err = hub.Connect(t.Context(), hub.Dial{URL: server.URL(), Log: log}); err != nil {
-		t.Fatal(err)
-	}
-	defer d.Look.Conn.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	var g errgroup.Group
-	g.Go(func() error { return d.Look.Follow(ctx) })
-	defer func() { cancel(); _ = g.Wait() }() // it cannot fail
-	expect := func(what string) {
-		t.Helper()
-		var s session.DeskTerrain
-		for range 100 {
-			if s = d.Now(ctx); strings.Contains(s.Error, what) {
-				break
-			}
-		}
-		if !strings.Contains(s.Error, what) || s.Status != "unknown" ||
-			s.Stats != nil || s.Seen != nil || s.Notes == nil {
-			t.Errorf("it says %+v, want %q", s, what)
-		}
-		var refused *control.Error
-		if _, err := d.Stats(ctx, desk.Query{}); !errors.As(err, &refused) ||
-			refused.Code != http.StatusServiceUnavailable {
-			t.Errorf("asked for the shards: %v", err)
-		}
-		text, err := d.Metrics(ctx)
-		if err != nil || !strings.Contains(string(text), "ripple_terrain_seen_timestamp_seconds 0\n") ||
-			strings.Contains(string(text), "ripple_terrain_nodes ") {
-			t.Errorf("%v, %s", err, text)
-		}
-	}
-	expect("knows no terrain")
-	if _, err := d.Tell(ctx, "pause"); err == nil || !strings.Contains(err.Error(), "knows no terrain") {
-		t.Errorf("pause: %v", err)
-	}
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for strings.Contains(d.Now(ctx).Error, "knows no terrain") {
-		time.Sleep(20 * time.Millisecond)
-	}
-	expect("")
-	if s := d.Now(ctx); s.Error == "" {
-		t.Error("it does not say that the hub is away")
-	}
 }

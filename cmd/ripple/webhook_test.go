@@ -15,6 +15,7 @@ import (
 
 	official "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
@@ -107,8 +108,8 @@ func slowHook(t *testing.T, web *webtest.Server) (got chan hookedMessage, accept
 // again: the same message, with the same id, and that of the next run as well.
 func TestWebhookKilled(t *testing.T) {
 	t.Parallel()
-	dir, web := t.TempDir(), newWeb(t)
-	path := writeConfig(t, web, dir, false)
+	dir, web := t.TempDir(), rippletest.NewWeb(t)
+	path := rippletest.WriteConfig(t, web, dir, false)
 	hooked(t, path)
 	got, killed := slowHook(t, web)
 	crawl := func() *exec.Cmd {

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
 // A map with missing links or hosts says so in every output.
@@ -110,10 +110,10 @@ func wideHosts(n int) string {
 func cutOutputs(t *testing.T, keys, page string) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
-	web := newWeb(t)
+	web := rippletest.NewWeb(t)
 	web.Host("a.test").Robots("")
 	web.Host("a.test").Page("/", page)
-	path := writeConfig(t, web, dir, false)
+	path := rippletest.WriteConfig(t, web, dir, false)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +147,7 @@ func cutOutputs(t *testing.T, keys, page string) map[string]string {
 		if c.name != "crawl" {
 			args = append(args, "--config", path)
 		}
-		if err := command.New(&out, &errs).Run(t.Context(), args); err != nil {
+		if err := New(&out, &errs).Run(t.Context(), args); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs.String())
 		}
 		told[c.name] = out.String() + errs.String()
@@ -179,7 +179,7 @@ func TestCutMapLater(t *testing.T) {
 			"WHERE h.domain = 'a.test' AND s.site = 'wide.test'"
 	)
 	dir := t.TempDir()
-	web := newWeb(t)
+	web := rippletest.NewWeb(t)
 	a := web.Host("a.test")
 	a.Robots("")
 	text := ""
@@ -190,7 +190,7 @@ func TestCutMapLater(t *testing.T) {
 		text += link(fmt.Sprintf("/%d", i), "p")
 	}
 	a.Page("/", text+link("https://b.test/", "b"))
-	path := writeConfig(t, web, dir, false)
+	path := rippletest.WriteConfig(t, web, dir, false)
 	plain, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestCutMapLater(t *testing.T) {
 		}
 		var out, errs bytes.Buffer
 		for _, args := range [][]string{{"crawl", path}, {"query", "--csv", "--config", path, question}} {
-			if err := command.New(&out, &errs).Run(t.Context(), args); err != nil {
+			if err := New(&out, &errs).Run(t.Context(), args); err != nil {
 				t.Fatalf("%v\n%s", err, errs.String())
 			}
 		}
@@ -222,10 +222,10 @@ func TestCutMapLater(t *testing.T) {
 func TestVanished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	web := newWeb(t)
+	web := rippletest.NewWeb(t)
 	a := web.Host("a.test")
 	a.Page("/", link("/one", "One")+link("https://forge.test/gone", "Gone")+link("https://forge.test/me", "Code"))
-	path := writeConfig(t, web, dir, false)
+	path := rippletest.WriteConfig(t, web, dir, false)
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = os.WriteFile(path, append([]byte("[recrawl]\nmin-age = \"0s\"\n"), text...), 0o644)
@@ -235,7 +235,7 @@ func TestVanished(t *testing.T) {
 	}
 	ripple := func(args ...string) string {
 		var out, errs bytes.Buffer
-		if err := command.New(&out, &errs).Run(t.Context(), append(args, "--config", path)); err != nil {
+		if err := New(&out, &errs).Run(t.Context(), append(args, "--config", path)); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs.String())
 		}
 		return out.String()

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
@@ -33,7 +33,7 @@ func TestOnlyHTTP(t *testing.T) {
 	a.Redirect("/to", "https://moved.test/", 302)
 	a.Redirect("/plainly", "http://hop.test/", 302)
 	a.Page("/two", link("https://later.test/"))
-	path := writeConfig(t, web, t.TempDir(), false)
+	path := rippletest.WriteConfig(t, web, t.TempDir(), false)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestOnlyHTTP(t *testing.T) {
 	want := []string{"hop.test", "plain.test", "plainly.a.test", "two.test"}
 	for run := range 2 { // the second run requests no page again, and reads what the first has recorded
 		var out, told bytes.Buffer
-		if err := command.New(&out, &told).Run(t.Context(), []string{"crawl", path}); err != nil {
+		if err := New(&out, &told).Run(t.Context(), []string{"crawl", path}); err != nil {
 			t.Fatalf("%v\n%s", err, told.String())
 		}
 		if got := onlyHTTP(t, filepath.Join(filepath.Dir(path), "out.md")); !slices.Equal(got, want) {

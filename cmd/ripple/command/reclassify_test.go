@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
@@ -40,12 +40,12 @@ func TestReclassifyMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, told bytes.Buffer
-		if err := command.New(&out, &told).Run(t.Context(), append(args, path)); err != nil {
+		if err := New(&out, &told).Run(t.Context(), append(args, path)); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, told.String())
 		}
 		return out.String()
 	}
-	text := strings.Replace(smallConfig(web.Addr(), false, nil), "max-depth = 2", "max-depth = 0", 1)
+	text := strings.Replace(rippletest.SmallConfig(web.Addr(), false, nil), "max-depth = 2", "max-depth = 0", 1)
 	run(text, "crawl")
 	text = strings.Replace(text, `"*.track.test"`, `"far.test"`, 1)
 	shown := run(text, "reclassify", "--dry-run")

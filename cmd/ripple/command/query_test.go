@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"database/sql"
@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
-	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/schema"
@@ -40,12 +40,12 @@ func TestQuestions(t *testing.T) {
 	run := func(args ...string) {
 		t.Helper()
 		out.Reset()
-		if err := command.New(&out, &told).Run(t.Context(), args); err != nil {
+		if err := New(&out, &told).Run(t.Context(), args); err != nil {
 			t.Fatalf("ripple %s: %v\n%s", strings.Join(args, " "), err, told.String())
 		}
 	}
 	run("crawl", config)
-	run("import", "--config", config, "--graph", webGraph(t, dir, "test.hedgerow-journal"))
+	run("import", "--config", config, "--graph", rippletest.WebGraph(t, dir, "test.hedgerow-journal"))
 	run("help", "questions")
 	help := strings.ReplaceAll(out.String(), "\n    ", "\n")
 	for _, q := range docs.Questions() {
@@ -73,7 +73,10 @@ func TestQuestions(t *testing.T) {
 // tablesOf reads the tables of an export in the form in which a query prints them.
 func tablesOf(t *testing.T, path string) map[string]string {
 	t.Helper()
-	db := openDatabase(t, path)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer db.Close()
 	tables := map[string]string{}
 	for _, table := range schemaTables() {
@@ -120,13 +123,4 @@ func csvOf(t *testing.T, rows *sql.Rows) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-func openDatabase(t *testing.T, path string) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
 }

@@ -1,11 +1,10 @@
-package main
+package command
 
 import (
 	"io"
 	"strings"
 	"testing"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -26,7 +25,7 @@ func TestNoPath(t *testing.T) {
 	for _, form := range []string{"--json=false", "--json"} {
 		var out strings.Builder
 		args := []string{"path", form, "--state", w.Store.Path(), "https://b.test/"}
-		err := command.New(&out, io.Discard).Run(t.Context(), args)
+		err := New(&out, io.Discard).Run(t.Context(), args)
 		if err == nil || !strings.HasPrefix(err.Error(), "no origin leads to https://b.test/") {
 			t.Errorf("%s: %v, and it prints %s", form, err, out.String())
 		}

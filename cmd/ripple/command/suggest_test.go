@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"os"
@@ -17,14 +17,14 @@ func TestSuggestOwners(t *testing.T) {
 	s.Host("ben.test").Page("/", `<a rel=me href="https://ann.test/">not me</a>`)
 	config, _ := crawltest.Files(t, s, "[network]\nconnect-to = { \"*.test\" = \""+s.Addr()+"\", \"*.example\" = \""+s.Addr()+
 		"\" }\n[[quality]]\ndomain = \"ann.test\"\nseeds = [\"https://ann.test/\"]\n")
-	if _, complaints, code := ran(t, "crawl", config, "-q"); code != 0 {
+	if _, complaints, err := ran(t, "crawl", config, "-q"); err != nil {
 		t.Fatal(complaints)
 	}
 	block := "[[entity]]\ndomain = \"ann.test\"\nby = \"host\"\nwith = [\"ann.example\"]\n"
 	want := "# ann.test, ann.example: one owner, by their own pages, which name each other with rel=me\n" +
 		"#   https://ann.example/ -> https://ann.test/\n#   https://ann.test/ -> https://ann.example/\n" + block
-	out, complaints, code := ran(t, "suggest", "--config", config)
-	if code != 0 || !strings.HasSuffix(out, want+"\n") || strings.Count(out, "[[entity]]") != 1 {
+	out, complaints, err := ran(t, "suggest", "--config", config)
+	if err != nil || !strings.HasSuffix(out, want+"\n") || strings.Count(out, "[[entity]]") != 1 {
 		t.Fatalf("%s%s\nwant at the end\n%s", out, complaints, want)
 	}
 	out, _, _ = ran(t, "suggest", "--config", config, "--json")
@@ -41,7 +41,7 @@ func TestSuggestOwners(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, complaints, code := ran(t, "reclassify", config); code != 0 {
+	if _, complaints, err := ran(t, "reclassify", config); err != nil {
 		t.Fatal(complaints)
 	}
 	if out, _, _ := ran(t, "suggest", "--config", config); strings.Contains(out, "[[entity]]") {
@@ -51,4 +51,12 @@ func TestSuggestOwners(t *testing.T) {
 	if got := strings.Join(strings.Fields(out), " "); got != "entity hosts ann.test 2 ben.test 1" {
 		t.Errorf("entities: %s%s", out, complaints)
 	}
+}
+
+// ran runs a command in this process and returns its output.
+func ran(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	var out, complaints strings.Builder
+	err = New(&out, &complaints).Run(t.Context(), args)
+	return out.String(), complaints.String(), err
 }

@@ -59,6 +59,13 @@ type rot struct {
 	Mended int    `json:"mended"`
 }
 
+// A target is a dead page to which origins linked in an archive.
+type target struct {
+	URL   string  `json:"url"`
+	Links int     `json:"links"`
+	After *answer `json:"after"`
+}
+
 // size returns how many links of the origin lead to another kind of page than before.
 func (r *rot) size() int { return r.New + r.Mended }
 

@@ -85,6 +85,46 @@ added  https://a.test/  https://d.test/<&_x_  anchor
 	}
 }
 
+// TestDeadTargets: what is left of the links of an archive, in text and in JSON.
+func TestDeadTargets(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("a.test/2", "b.test/", "c.test/"))
+	w.Visit("a.test/2", w.Links("c.test/"))
+	w.Change(func(r *schema.Run) { r.Kind, r.Status = schema.RunImport, schema.RunCompleted })
+	w.Begin()
+	w.Visit("a.test/", nil)
+	for _, name := range []string{"b.test/", "c.test/"} {
+		w.Visit(name, func(v *schema.Visit) { v.State, v.Status = schema.DeadLink, 404 })
+	}
+	w.Change(func(r *schema.Run) { r.Kind, r.Status = schema.RunCrawl, schema.RunCompleted })
+	s := w.Survey()
+	d, err := survey.Compare(s, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, program bytes.Buffer
+	err = errors.Join(changes.Text(&text, s, d, changes.Options{Limit: 1, Markdown: true}), changes.JSON(&program, s, d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "## Dead pages to which origins linked\n\n| page | links | now |\n|---|---|---|\n" +
+		"| https://c.test/ | 2 | dead_link 404 |\n\nand more; --limit -1 lists all\n"
+	if !strings.Contains(text.String(), want) {
+		t.Errorf("no %q in\n%s", want, text.String())
+	}
+	var got struct {
+		Dead []struct {
+			URL   string
+			Links int
+			After struct{ State string }
+		} `json:"dead_targets"`
+	}
+	if err := json.Unmarshal(program.Bytes(), &got); err != nil || len(got.Dead) != 2 || got.Dead[1].URL != "https://b.test/" ||
+		got.Dead[0].Links != 2 || got.Dead[0].After.State != "dead_link" {
+		t.Errorf("%+v, %v, of\n%s", got, err, program.String())
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	s, d := two(t)
 	var b bytes.Buffer

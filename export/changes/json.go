@@ -24,7 +24,13 @@ func JSON(w io.Writer, s *survey.Survey, d *survey.Diff) error {
 	out := bufio.NewWriter(w)
 	_, _ = out.Write(sanitize.JSON(begin[:len(begin)-1]))
 	list := &jsonList{w: out}
-	_, _ = out.WriteString(`,"pages":[`)
+	_, _ = out.WriteString(`,"dead_targets":[`)
+	err = d.EachDead(func(t *survey.DeadTarget) error { return list.add(target{t.URL, t.Links, newAnswer(t.After)}) })
+	if err != nil {
+		return err
+	}
+	list.any = false
+	_, _ = out.WriteString("\n],\"pages\":[")
 	if err := d.EachPage(func(c *survey.PageChange) error { return list.add(newPage(c)) }); err != nil {
 		return err
 	}

@@ -37,6 +37,11 @@ func Text(w io.Writer, s *survey.Survey, d *survey.Diff, opts Options) error {
 	p.row("links", amount.Commas(h.Links.Came), amount.Commas(h.Links.Went), "")
 	p.end()
 	p.linkRot(h.LinkRot)
+	if h.From.Kind == schema.RunImport.String() {
+		if err := p.dead(d); err != nil {
+			return err
+		}
+	}
 	p.hands(h.Hands)
 	p.hosts(h.Hosts)
 	p.unknown(h)
@@ -61,6 +66,30 @@ func (p *printer) linkRot(all []rot) {
 		p.row(p.text(r.Origin), amount.Commas(r.Links), amount.Commas(r.Dead), amount.Commas(r.New), amount.Commas(r.Mended))
 	}
 	p.end()
+}
+
+// dead lists the dead pages behind the links of an archive.
+func (p *printer) dead(d *survey.Diff) error {
+	any := false
+	err := d.EachDead(func(t *survey.DeadTarget) error {
+		if !any {
+			p.heading("Dead pages to which origins linked")
+			p.begin("page", "links", "now")
+			any = true
+		}
+		if !p.more() {
+			return errEnough
+		}
+		p.row(p.text(t.URL), amount.Commas(t.Links), answerText(t.After))
+		return nil
+	})
+	if any {
+		p.end()
+	}
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
 }
 
 // hands lists the hosts whose front pages have nothing in common.

@@ -60,8 +60,8 @@ func (sd *side) findMisled(tx *kv.Tx, s *Survey) error {
 	return nil
 }
 
-// readAway finds the pages that To did not visit because their hosts could not be reached. That is
-// known for the newest run only.
+// readAway finds the pages that To knows and did not visit because their hosts could not be reached. That is known for
+// the newest run only.
 func (d *Diff) readAway() error {
 	after := &d.sides[1]
 	if d.s.core.past != nil || d.To.ID != d.s.core.run.ID {
@@ -73,6 +73,7 @@ func (d *Diff) readAway() error {
 	return d.s.EachSketch(func(p *Page) error {
 		if !p.fromVisit && p.Broken() {
 			after.away.set(int(p.ID))
+			after.known.set(int(p.ID))
 			after.answer[p.ID] = dead
 		}
 		return nil

@@ -1,6 +1,7 @@
 package survey_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +106,54 @@ func TestDiffOfTooManyMissingPages(t *testing.T) {
 			got := story(t, w, 1, 2)
 			if !slices.Contains(got, tt.want) {
 				t.Errorf("%q; want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestDiffOfArchive: the dead pages behind the links of an archive are listed, although neither the archive has them nor
+// a page of today links there. A page whose host cannot be reached is in the map of the crawl, and has not gone.
+func TestDiffOfArchive(t *testing.T) {
+	for _, kind := range []schema.RunKind{schema.RunImport, schema.RunCrawl} {
+		t.Run(kind.String(), func(t *testing.T) {
+			w := surveytest.New(t, surveytest.Minimal)
+			w.Visit("a.test/", w.Links("a.test/2", "b.test/1", "c.test/", "d.test/"))
+			w.Visit("a.test/2", w.Links("b.test/1"))
+			w.Visit("d.test/", w.Links("d.test/dead"))
+			w.Change(func(r *schema.Run) { r.Kind, r.Status = kind, schema.RunCompleted })
+			w.Begin()
+			w.Visit("a.test/", w.Links("a.test/2"))
+			for _, name := range []string{"a.test/2", "d.test/"} {
+				w.Visit(name, nil)
+			}
+			for _, name := range []string{"b.test/1", "d.test/dead"} {
+				w.Visit(name, state(schema.DeadLink, 404))
+			}
+			w.Depth("c.test/", 1, 0)
+			w.Host("c.test/", func(h *schema.Host) {
+				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, because(schema.CauseRefused)
+			})
+			w.Change(func(r *schema.Run) { r.Kind, r.Status = schema.RunCrawl, schema.RunCompleted })
+			d, err := survey.Compare(w.Survey(), 1, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var dead []string
+			err = d.EachDead(func(p *survey.DeadTarget) error {
+				dead = append(dead, fmt.Sprint(p.URL, " ", p.Links, " ", p.After.State))
+				return nil
+			})
+			want := []string{"https://b.test/1 2 dead_link", "https://c.test/ 1 unreachable"}
+			if kind == schema.RunCrawl {
+				want = nil
+			}
+			if err != nil || !slices.Equal(dead, want) {
+				t.Errorf("%q, %v; want %q", dead, err, want)
+			}
+			got := story(t, w, 1, 2)
+			if kind == schema.RunImport && !slices.Contains(got, "rot 0: 5 links, 3 dead, 3 new, 0 mended") ||
+				slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, "went c.test") }) {
+				t.Errorf("%q", got)
 			}
 		})
 	}

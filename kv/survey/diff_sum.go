@@ -2,6 +2,9 @@ package survey
 
 import (
 	"cmp"
+	"errors"
+	"maps"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -23,7 +26,7 @@ type Rot struct {
 	Origin int
 	Links  int // to pages that the later run visited or could not reach
 	Dead   int // of these: to pages that no longer have a good answer, or never had one
-	New    int // of these: to pages that the earlier run neither found dead nor left unvisited for the same reason
+	New    int // of these: to pages that the earlier crawl neither found dead nor left unvisited for the same reason
 	Mended int // links to pages that were dead and are no longer
 }
 
@@ -155,31 +158,11 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 // rot follows the links of the origins' pages. A page that is on a list now has no links and is not
 // dead.
 func (d *Diff) rot() ([]Rot, error) {
-	source := d.sides[1].source
-	if d.From.Kind == schema.RunImport {
-		source = d.sides[0].source
-	}
-	after := &d.sides[1]
 	all := make([]Rot, len(d.s.core.scope.Origins()))
-	origins, err := d.s.walks.originsOfHosts()
-	if err = cmp.Or(err, d.s.walks.findClosed()); err != nil {
-		return nil, err
-	}
-	counts := func(id schema.ID) bool { return d.s.core.isPage(id) && !d.s.walks.closedTo(id) }
-	stand := func(seq schema.Seq, id schema.ID) bool {
-		return source[id] == uint32(seq) && len(origins[d.s.Hosts.Of(id)]) > 0 && counts(id)
-	}
-	err = d.s.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachTargets(1, stand, func(l *kv.Targeted) error {
-			for _, origin := range origins[d.s.Hosts.Of(l.URL)] {
-				for _, to := range l.To {
-					if counts(to) {
-						all[origin].add(d.answerBefore(to), after.answer[to])
-					}
-				}
-			}
-			return d.s.core.live()
-		})
+	err := d.eachChecked(func(to schema.ID, origins []int) {
+		for _, origin := range origins {
+			all[origin].add(d.answerBefore(to), d.sides[1].answer[to])
+		}
 	})
 	var found []Rot
 	for i := range all {
@@ -190,12 +173,82 @@ func (d *Diff) rot() ([]Rot, error) {
 	return found, err
 }
 
+// eachChecked calls f for every link of the origins' pages, with the origins of the page that links.
+func (d *Diff) eachChecked(f func(to schema.ID, origins []int)) error {
+	source := d.sides[1].source
+	if d.From.Kind == schema.RunImport {
+		source = d.sides[0].source
+	}
+	origins, err := d.s.walks.originsOfHosts()
+	if err = cmp.Or(err, d.s.walks.findClosed()); err != nil {
+		return err
+	}
+	counts := func(id schema.ID) bool { return d.s.core.isPage(id) && !d.s.walks.closedTo(id) }
+	stand := func(seq schema.Seq, id schema.ID) bool {
+		return source[id] == uint32(seq) && len(origins[d.s.Hosts.Of(id)]) > 0 && counts(id)
+	}
+	return d.s.core.view(func(tx *kv.Tx) error {
+		return tx.Visits.EachTargets(1, stand, func(l *kv.Targeted) error {
+			for _, to := range l.To {
+				if counts(to) {
+					f(to, origins[d.s.Hosts.Of(l.URL)])
+				}
+			}
+			return d.s.core.live()
+		})
+	})
+}
+
+// A DeadTarget is a dead page to which pages of the origins linked in an archive.
+type DeadTarget struct {
+	ID    schema.ID
+	URL   string
+	Links int
+	After *schema.Visit // as in a [PageChange]
+}
+
+// EachDead calls f for every dead page to which an import found links on pages of the origins, those with the most
+// links first. If the earlier run is a crawl, there is none: these links need not be there any more.
+func (d *Diff) EachDead(f func(*DeadTarget) error) error {
+	if d.From.Kind != schema.RunImport {
+		return nil
+	}
+	links := map[schema.ID]int{}
+	err := d.eachChecked(func(to schema.ID, _ []int) {
+		if d.sides[1].answer[to] == dead {
+			links[to]++
+		}
+	})
+	if err != nil {
+		return err
+	}
+	all := slices.SortedFunc(maps.Keys(links), func(a, b schema.ID) int {
+		return cmp.Or(cmp.Compare(links[b], links[a]), cmp.Compare(a, b))
+	})
+	return d.s.core.view(func(tx *kv.Tx) error {
+		for _, id := range all {
+			t := &DeadTarget{ID: id, Links: links[id]}
+			var err error
+			if t.After, err = d.visit(tx, &d.sides[1], id); err != nil {
+				return err
+			}
+			if t.URL, err = tx.URLs.Norm(id); err != nil {
+				return err
+			}
+			if err := errors.Join(f(t), d.s.core.live()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // answerBefore returns how a page answered the earlier run. The answer is unknown for a page that
-// was known without a visit and has none now because its host could not be reached: nothing shows
+// a crawl knew without a visit and that has none now because its host could not be reached: nothing shows
 // that it was different.
 func (d *Diff) answerBefore(id schema.ID) uint8 {
 	before, after := &d.sides[0], &d.sides[1]
-	if before.seq[id] == 0 && before.known.has(int(id)) && after.away.has(int(id)) {
+	if d.From.Kind != schema.RunImport && before.seq[id] == 0 && before.known.has(int(id)) && after.away.has(int(id)) {
 		return after.answer[id]
 	}
 	return before.answer[id]

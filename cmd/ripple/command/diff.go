@@ -67,7 +67,9 @@ page is alive again; a deleted link is among the removed ones. A page that the l
 found behind a wall is shown as it was, and counts as not visited. Pages that a run did
 not visit again are shown as earlier runs saw them, and hosts of which the later run
 visited nothing are named. Pages that the newest run could not reach are shown as
-unreachable. With --json, an added page or link is "came" and a removed one "went".`,
+unreachable. If the earlier run is an import of archives, the dead pages behind its
+links are listed, those with the most links first. With --json, an added page or link
+is "came" and a removed one "went".`,
 		Example: "  ripple diff\n  ripple diff --from 1 --to 4 --markdown > changes.md\n" +
 			"  ripple diff --json | jq '.pages[] | select(.change == \"went\") | .url'",
 		Args: cobra.NoArgs,

@@ -61,7 +61,7 @@ func runInlinks(ctx context.Context, a *app, opts inlinksOptions) error {
 	case !ok:
 		a.Voice.Say(output.NoWebGraph)
 	case opts.csv:
-		a.Voice.Say(fromSample(g.Release))
+		a.Voice.Say("hosts outside that link to origins, " + fromSample(g.Release))
 	}
 	if opts.csv {
 		return answer.WriteInlinks(answer.NewCSVRows(a.stdout, answer.InlinkColumns()), r.Survey, opts.minOrigins)

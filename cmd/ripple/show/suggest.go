@@ -50,9 +50,9 @@ func Outside(w io.Writer, a *answer.Outside) {
 		if h.Block != "" {
 			block = h.Block + "\n"
 		}
-		fmt.Fprintf(w, "# %s\n# links to %d of %s; harmonic %s, pagerank %s\n#   %s\n%s\n", term.ShownHost(h.Host, 253),
-			len(h.Origins), term.Count(a.Origins, "origin", "origins"), position(h.HarmonicRank), position(h.PageRank),
-			someOf(h.Origins), block)
+		fmt.Fprintf(w, "# %s\n# links to %d of %s in the graph; harmonic %s, pagerank %s\n#   %s\n%s\n",
+			term.ShownHost(h.Host, 253), len(h.Origins), term.Count(a.Origins, "origin", "origins"),
+			position(h.HarmonicRank), position(h.PageRank), someOf(h.Origins), block)
 	}
 }
 

@@ -269,9 +269,10 @@ func diffOf(*http.Request) any {
 	return object{"from": object{"run_id": 1, "status": "completed"}, "to": object{"run_id": 2, "status": "interrupted"},
 		"hosts_not_visited": []any{"away.test"}, "changed_hands": []any{handsOf()},
 		"page_counts": object{"came": 4, "went": 5, "changed": 6}, "link_counts": object{"came": 7, "went": 8, "changed": 0},
-		"hosts":    []any{object{"domain": "a.test", "change": "came", "pages_came": 1, "pages_went": 2, "pages_changed": 3}},
-		"link_rot": []any{object{"quality_origin": "a.test", "links": 10, "dead": 2, "newly_dead": 1, "mended": 0}},
-		"pages":    []any{page}, "links": []any{object{"from_url": "https://a.test/", "to_url": "https://b.test/",
+		"hosts":        []any{object{"domain": "a.test", "change": "came", "pages_came": 1, "pages_went": 2, "pages_changed": 3}},
+		"link_rot":     []any{object{"quality_origin": "a.test", "links": 10, "dead": 2, "newly_dead": 1, "mended": 0}},
+		"dead_targets": []any{object{"url": "https://gone.test/", "links": 3, "after": object{"state": "unreachable"}}},
+		"pages":        []any{page}, "links": []any{object{"from_url": "https://a.test/", "to_url": "https://b.test/",
 			"kind": "anchor", "change": "went"}}}
 }
 

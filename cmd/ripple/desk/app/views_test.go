@@ -168,6 +168,7 @@ func TestFigures(t *testing.T) {
 		{"runs?from=1&to=2&link=went", `document.querySelector("#links")`, "#view", "anchor removed"},
 		{"runs?from=1&to=2&link=came", `document.querySelector("#links")`, "#view", "No link is like that."},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "title challenge 403 –"},
+		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "https://gone.test/ 3 unreachable"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "redirects to https://casino.test/"},
 		{"host/a.test", `document.querySelector(".strip rect")`, "#view", "Its front page in run #1: The Bakery; in run #2: redir"},
 		{"duplicates/a.test", `document.querySelector("#view td")`, "#view", "7 pages in 3 clusters, 25 % of the pages with"},

@@ -43,11 +43,12 @@ function draw(d, total, chosen, renew, state) {
   const one = d.level === "domain" ? "domain" : "host";
   put(total, count(d.host_count, one));
   const rank = (position) => (position === null ? "–" : "#" + number(position));
-  return [el("p", { class: "lead" }, `Each ${one} links to origins, and the terrain does not know it, by the web graph ` +
-    `${d.release}, read ${moment(d.read_at)}. A web graph is made from a sample of the web: others may link as well.`),
+  return [el("p", { class: "lead" }, `These ${one}s link to origins, and the terrain does not know them, by the web ` +
+    `graph ${d.release}, read ${moment(d.read_at)}. A web graph is made from a sample of the web: others may link as well.`),
   state.reason && el("p", { class: "lead soft" }, `Decisions can only be copied here: ${state.reason}.`),
-  state.tray && one === "domain" && el("p", { class: "lead soft" }, "A decision is on one host: the one with the name of " +
-    "the domain. The entries in ", el("a", { href: "#/suggest" }, "Suggest"), " are for all hosts of a domain."),
+  state.tray && one === "domain" && el("p", { class: "lead soft" }, "Each decision counts for the host with the name of " +
+    "the domain, and for no other host of it. The entries in ", el("a", { href: "#/suggest" }, "Suggest"),
+  " count for all hosts of a domain."),
   section("Origins", null, table([{ title: "origin", class: "name", cell: (o) => named(o.origin) },
     { title: `${one}s that link to it`, class: "num", cell: (o) => (o.graph_hosts ? number(o.host_count)
       : "not in the graph") }], d.origins, { most: 20 })),

@@ -98,7 +98,7 @@ function counted(c, link = (_, text) => text) {
 }
 
 function difference(d, chosen, remember) {
-  const { pages, links, hosts, link_rot: rot, hosts_not_visited: unknown, changed_hands: hands } = d;
+  const { pages, links, hosts, link_rot: rot, dead_targets: dead, hosts_not_visited: unknown, changed_hands: hands } = d;
   const order = (name) => ({ sort: chosen[name] || "", onsort: (sort) => remember({ [name]: sort }) });
   const differing = (more) => (change, text) => pagesLink({ change, from: d.from.run_id, to: d.to.run_id, ...more }, text);
   const alike = (link, text) => el("a", { href: address("runs", { from: d.from.run_id, to: d.to.run_id, link }) }, text);
@@ -113,6 +113,9 @@ function difference(d, chosen, remember) {
       table([{ title: "origin", name: "origin", value: (r) => r.quality_origin, cell: (r) => r.quality_origin || "–" },
       amount("links", "links"), amount("dead", "dead"), amount("newly dead", "newly_dead"), amount("fixed", "mended")],
       rot, order("rot"))),
+    dead.length > 0 && section("Dead pages to which origins linked", count(dead.length, "page"),
+      table([{ title: "page", name: "page", value: (p) => p.url, class: "name", cell: (p) => pageLink(p.url) },
+      amount("links", "links"), { ...answered("after"), title: "now" }], dead, { most: 50, ...order("dead") })),
     hands.length > 0 && section("Hosts that have likely changed hands", "their front pages have nothing in common",
       table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain) },
         { title: "front page before", cell: (h) => frontText(h.before) }, { title: "after", cell: (h) => frontText(h.after) }],

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -196,7 +197,11 @@ func TestSameExtremes(t *testing.T) {
 // TestSameRepetitions counts, for every column, the rows that share a value. Nothing is read from the
 // second table of the join, so SQLite omits it if rows are declared to have at most one partner.
 func TestSameRepetitions(t *testing.T) {
-	for _, w := range twins(t) {
+	all := twins(t)
+	if os.Getenv("RIPPLE_PROOF") != "full" {
+		all = all[:3] // a terrain with every kind of row, and two random ones
+	}
+	for _, w := range all {
 		for _, table := range w.tables {
 			for _, c := range w.columns[table] {
 				sameAnswer(t, w.virtual, w.file, "SELECT a."+c+" FROM "+table+" a LEFT JOIN "+table+" b ON b."+c+" = a."+c)

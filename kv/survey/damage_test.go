@@ -38,9 +38,9 @@ func TestSealedDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tries := 300
-	if testing.Short() {
-		tries = 60
+	tries := 60
+	if os.Getenv("RIPPLE_PROOF") == "full" {
+		tries = 600
 	}
 	r := rand.New(rand.NewPCG(1, 7))
 	found := 0

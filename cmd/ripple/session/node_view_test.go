@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"strings"
@@ -43,7 +44,9 @@ func TestNodeWithoutHub(t *testing.T) {
 	v.desk.Look.Conn, v.desk.away = conn, v.away
 	v.shards = map[int]*held{0: {state: "crawling"}}
 	server.Close()
-	v.desk.Look.look(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	v.desk.Look.look(ctx)
 	since := conn.Away()
 	if since.IsZero() {
 		t.Fatal("the hub is not away")

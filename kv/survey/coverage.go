@@ -135,10 +135,10 @@ func (cv *coverage) untitled(f func(*HostReport) error) error {
 }
 
 // mapped returns a function that reports whether the map has a host: it has a page or a sitemap of it, or the crawl has
-// requested something from it. Every host belongs to the map of a file without archives.
+// requested something from it. Every host belongs to the map of the latest run of a file without archives.
 func (cv *coverage) mapped(tx *kv.Tx) (func(*schema.Host) bool, error) {
 	c := cv.core
-	if len(c.store.Imports()) == 0 || c.ever {
+	if c.ever || len(c.store.Imports()) == 0 && c.past == nil {
 		return func(*schema.Host) bool { return true }, nil
 	}
 	if cv.met == nil {

@@ -78,11 +78,9 @@ func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, error) {
 	return c, err
 }
 
-// Maps reports whether a host belongs to the run's map. One that only the archives of another run know does not.
+// Maps reports whether a host belongs to the run's map. One that only later runs or the archives of another run know
+// does not.
 func (hs *Hosts) Maps(id schema.HostID) (ok bool, err error) {
-	if len(hs.core.store.Imports()) == 0 {
-		return true, nil
-	}
 	err = hs.core.view(func(tx *kv.Tx) error {
 		maps, err := hs.coverage.mapped(tx)
 		if err != nil {

@@ -122,6 +122,20 @@ func TestAt(t *testing.T) {
 	if _, ok, err := s.Lookup("https://e.test/"); ok || err != nil {
 		t.Errorf("run 1 knows what run 2 found, %v", err)
 	}
+	for name, want := range map[string]bool{"a.test/": true, "e.test/": false} {
+		if ok, err := s.Hosts.Maps(w.Store.HostOf(w.Page(name))); ok != want || err != nil {
+			t.Errorf("the map of run 1 has the host of %s: %t, %v", name, ok, err)
+		}
+	}
+	err = s.Hosts.Each(func(h *survey.HostReport) error {
+		if h.Host.Name == "e.test" {
+			t.Errorf("a host of run 2: %+v", h.Host)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestAtRefuses(t *testing.T) {

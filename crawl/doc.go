@@ -162,6 +162,7 @@
 //   - cluster/hub: the server through which machines talk
 //   - cluster/lease: who may work on a shard
 //   - cluster/exchange: URLs for other shards
+//   - cluster/snapshot: copies of the files of shards, for questions about the map
 //   - cluster/termination: the common end of all shards
 //   - cluster/strictjson: messages between machines
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
@@ -72,8 +73,11 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	return cmp.Or(err, a.stdout.err)
 }
 
-// read opens the state that a command names for reading.
+// read opens the state that a command names for reading. That of a terrain is made of copies from all its machines.
 func (a *app) read(ctx context.Context) (*statefile.State, error) {
+	if cfg := a.named.Terrain(); cfg != nil {
+		return session.ReadTerrain(ctx, a.states, a.Voice.Logger(), cfg)
+	}
 	path, err := a.named.StatePath()
 	if err != nil {
 		return nil, err

@@ -45,8 +45,9 @@ func newQueryCommand(a *app) *cobra.Command {
 		Short: "Query the map in SQL",
 		Long: `Run one read-only SQL statement over the tables that "ripple export --sqlite" writes.
 They are read from the state as it is now: nothing is copied, and a question about few
-pages is answered at once. "-" reads the statement from stdin; --schema shows the
-tables. To ask many questions about everything, export once and use sqlite3.
+pages is answered at once. With [cluster] hub, the shards of all machines are copied and
+merged first: see "ripple help machines". "-" reads the statement from stdin; --schema
+shows the tables. To ask many questions about everything, export once and use sqlite3.
 "ripple help questions" has more examples than are shown here.`,
 		Example: queryExamples(),
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -47,8 +48,9 @@ begin meanwhile. Of a running crawl, a copy is shown, which is renewed when it i
 minute old; so are the shards in a folder.
 
 With [cluster] hub it serves the shards of the terrain: which machine has which, how far
-they are, and which wait for others, with /metrics of that. The map itself is served
-once "ripple merge" has made one.
+they are, and which wait for others, with /metrics of that. It hands out copies of the
+shards in this machine's folder to the commands that ask about the map, also when no
+crawl runs here. The map itself is served once "ripple merge" has made one.
 
 From other machines a desk is reached through ssh -L, or with [monitor] listen,
 cert-file and key-file, which are read again when they have changed.`,
@@ -100,6 +102,10 @@ func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOpt
 	}
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
 		t.Look.Conn = conn
+		ctx, cancel := context.WithCancel(ctx)
+		var g errgroup.Group
+		g.Go(func() error { node.Offer(ctx, conn, cfg.Cluster.Folder, a.Voice.Logger()); return nil })
+		defer func() { cancel(); _ = g.Wait() }()
 		return serveDesk(a, d, opts, func() error { return t.Serve(ctx, d) })
 	})
 }

@@ -35,7 +35,7 @@ func (s Files) openCopy(ctx context.Context, path string) (*kv.Store, error) {
 // CopyCrawled copies a state file that a crawl is writing into a temporary file. The caller calls remove.
 func (s Files) CopyCrawled(ctx context.Context, path string) (copied string, remove func(), err error) {
 	return temporaryCopy(func(f *os.File) error {
-		fit := func(size int64) error { return fits(filepath.Dir(f.Name()), size) }
+		fit := func(size int64) error { return Fits(filepath.Dir(f.Name()), size) }
 		return s.CrawlOf(path).Snapshot(ctx, f, fit)
 	})
 }
@@ -52,7 +52,7 @@ func (s Files) WorkingCopy(ctx context.Context, state string) (copied string, re
 	}
 	defer store.Close()
 	return temporaryCopy(func(f *os.File) error {
-		if err := fits(filepath.Dir(f.Name()), store.Size()); err != nil {
+		if err := Fits(filepath.Dir(f.Name()), store.Size()); err != nil {
 			return err
 		}
 		_, err := store.Snapshot(f)
@@ -77,8 +77,8 @@ func temporaryCopy(write func(*os.File) error) (path string, remove func(), err 
 	return f.Name(), remove, nil
 }
 
-// fits returns an error if a folder has no room for a copy of size bytes and a fifth more.
-func fits(dir string, size int64) error {
+// Fits returns an error if a folder has no room for a copy of size bytes and a fifth more.
+func Fits(dir string, size int64) error {
 	free, known := disk.Free(dir)
 	if need := uint64(size) + uint64(size)/5; known && free < need {
 		err := fmt.Errorf("a copy of the state needs %s in %s, which has %s", humanize.Bytes(need), term.Shown(dir),
@@ -93,7 +93,7 @@ func roomBeside(path string, size int64) error {
 	if err := MayWriteState(path); err != nil {
 		return err
 	}
-	err := fits(filepath.Dir(path), size)
+	err := Fits(filepath.Dir(path), size)
 	if h := new(term.Hinted); errors.As(err, &h) {
 		return term.Hint(h.Unwrap(), "make room there, or move the state to a larger disk")
 	}

@@ -118,22 +118,30 @@ func (r *State) Close() error { return r.Store.Close() }
 
 // Read opens a state for reading.
 func (s Files) Read(ctx context.Context, path string) (r *State, err error) {
-	r = &State{Path: path}
-	if r.Store, r.Live, err = s.Open(ctx, path); err != nil {
+	store, live, err := s.Open(ctx, path)
+	if err != nil {
 		return nil, err
 	}
-	r.Size, r.Crawl = r.Store.Size(), s.CrawlOf(path)
-	if r.Survey, err = survey.New(r.Store); err != nil {
-		r.Store.Close()
+	if r, err = s.state(ctx, path, store, live); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); live == nil && (err != nil || !info.IsDir()) { // for shards, their map says it
+		r.Interrupt()
+	}
+	return r, nil
+}
+
+// state returns an open state. It closes the store after an error.
+func (s Files) state(ctx context.Context, path string, store *kv.Store, live *census.Status) (r *State, err error) {
+	r = &State{Path: path, Store: store, Live: live, Size: store.Size(), Crawl: s.CrawlOf(path)}
+	if r.Survey, err = survey.New(store); err != nil {
+		store.Close()
 		return nil, err
 	}
 	r.Until(ctx)
 	term.NewMemory(r.Config().Network.MemoryLimit, term.MemoryHere()).Set(gctune.Read())
 	run := r.Run() // interrupted by a kill, if no reason is recorded
 	r.Open = run.Status == schema.RunRunning || run.Status == schema.RunInterrupted && run.End.String() == ""
-	if info, err := os.Stat(path); r.Live == nil && (err != nil || !info.IsDir()) { // for shards, their map says it
-		r.Interrupt()
-	}
 	return r, nil
 }
 

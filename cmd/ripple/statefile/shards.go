@@ -147,9 +147,31 @@ func (s *Shards) Write(ctx context.Context, out string, refuse func() error, p e
 	return err
 }
 
-// mergeFolder opens a temporary file that holds the merged shards of a folder. Where the system allows it, the file
-// has no name any more when this returns.
+// mergeFolder opens the merged shards of a folder.
 func mergeFolder(ctx context.Context, from Files, dir string) (store *kv.Store, err error) {
+	open := func(_ string, parts *Shards, p export.Progress) error {
+		p.At("opening shards", 0, 0)
+		if err := parts.openFolder(ctx, from, dir); err != nil {
+			return err
+		}
+		if len(parts.All) == 0 {
+			return NoShards(dir)
+		}
+		return nil
+	}
+	store, err = from.merged(ctx, "reading the shards in "+term.Shown(dir), open)
+	var missing *merge.MissingError
+	if errors.As(err, &missing) {
+		return nil, term.Hint(err, "\"ripple merge %s -o FILE --without %s\" makes a map of the others, which says so",
+			term.Shown(dir), unspaced(missing.Shards))
+	}
+	return store, err
+}
+
+// merged opens a temporary file that holds the merged shards that open opens, perhaps from the temporary folder
+// scratch. Where the system allows it, no file there has a name any more when this returns.
+func (s Files) merged(ctx context.Context, what string,
+	open func(scratch string, parts *Shards, p export.Progress) error) (store *kv.Store, err error) {
 	var parts Shards
 	defer parts.Close()
 	scratch, remove, err := atomicfile.Scratch(os.TempDir())
@@ -158,28 +180,71 @@ func mergeFolder(ctx context.Context, from Files, dir string) (store *kv.Store, 
 	}
 	defer remove()
 	merged := filepath.Join(scratch, "merged.bolt")
-	err = from.Voice.During("reading the shards in "+term.Shown(dir), func(p export.Progress) error {
-		p.At("opening shards", 0, 0)
-		if err := parts.openFolder(ctx, from, dir); err != nil {
+	err = s.Voice.During(what, func(p export.Progress) error {
+		if err := open(scratch, &parts, p); err != nil {
 			return err
 		}
-		if len(parts.All) == 0 {
-			return NoShards(dir)
-		}
-		if err := fits(scratch, parts.size()); err != nil {
+		if err := Fits(scratch, parts.size()); err != nil {
 			return err
 		}
 		return parts.merge(ctx, merged, p)
 	})
-	var missing *merge.MissingError
-	if errors.As(err, &missing) {
-		return nil, term.Hint(err, "\"ripple merge %s -o FILE --without %s\" makes a map of the others, which says so",
-			term.Shown(dir), unspaced(missing.Shards))
-	}
 	if err != nil {
 		return nil, err
 	}
 	return kv.Open(merged, kv.Options{ReadOnly: true})
+}
+
+// ReadShards opens the merged map of shards for reading, as if they were in a folder. open opens their files, perhaps
+// from the temporary folder scratch, in which it may write.
+func (s Files) ReadShards(ctx context.Context, folder, what string,
+	open func(scratch string, parts *Shards, p export.Progress) error) (*State, error) {
+	store, err := s.merged(ctx, what, open)
+	if err != nil {
+		return nil, err
+	}
+	return s.state(ctx, folder, store, nil)
+}
+
+// A ShardFile is the file that a shard of a terrain should be in.
+type ShardFile struct {
+	Path    string
+	Terrain [16]byte
+	Shard   int
+	Live    bool           // it is a copy of one that was being crawled
+	Opening schema.Opening // the newest file contains this opening and its commit; zero: unknown
+	Commit  uint64
+}
+
+// OpenShard opens the file of a shard, or a copy if it is being crawled.
+func (s *Shards) OpenShard(ctx context.Context, from Files, f ShardFile) error {
+	if err := s.openFile(ctx, from, f.Path); err != nil {
+		return err
+	}
+	last := &s.All[len(s.All)-1]
+	last.Live = last.Live || f.Live
+	err := f.check(last.Store)
+	if err != nil {
+		last.Store.Close()
+		s.All = s.All[:len(s.All)-1]
+	}
+	return err
+}
+
+// check returns an error if a store is not the newest one of the shard.
+func (f ShardFile) check(store *kv.Store) error {
+	if part := store.Part(); part.Terrain != f.Terrain || part.Shard != f.Shard || part.Merged() {
+		return fmt.Errorf("%s is of another terrain or shard", term.Shown(f.Path))
+	}
+	if f.Opening == (schema.Opening{}) {
+		return nil
+	}
+	has := false
+	err := store.View(func(tx *kv.Tx) (err error) { has, err = tx.Openings.Contains(f.Opening, f.Commit); return err })
+	if err == nil && !has {
+		err = fmt.Errorf("%s is an older copy of it", term.Shown(f.Path))
+	}
+	return err
 }
 
 func NoShards(dir string) error {

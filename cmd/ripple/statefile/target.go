@@ -33,7 +33,8 @@ func (n *Target) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&n.Config, "config", "",
 		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
 			"else the only state file in this folder, with the configuration it was crawled under,\n"+
-			"else that of the only configuration in this folder)")
+			"else that of the only configuration in this folder);\n"+
+			"with [cluster] hub: the map of all machines, to read it")
 }
 
 // StatePath returns the state file that a command is about: the one named, that of the configuration, the only one

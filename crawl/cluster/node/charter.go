@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	protocol   = 13       // version of the protocol between nodes
+	protocol   = 14       // version of the protocol between nodes
 	maxCharter = 64 << 10 // bytes
 	maxNames   = 16 << 10 // bytes of node names
 	charterKey = "charter"

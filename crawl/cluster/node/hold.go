@@ -12,6 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/crawl/cluster/snapshot"
 	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
 	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
 	"github.com/sumi-ripple/ripple/schema"
@@ -25,13 +26,14 @@ const (
 // A holding is a shard that a node holds or is about to hold, for the duration of one lease. It uses the fields of
 // the node, but calls none of its methods.
 type holding struct {
-	node  *node
-	shard int
-	file  *file
-	lease *lease.Lease // nil: not taken yet
-	moved bool         // the shard may have been held by another node before
-	door  door
-	quit  func() // ends the answers of a shard that waits for its lease; nil: there are none
+	node   *node
+	shard  int
+	file   *file
+	lease  *lease.Lease // nil: not taken yet
+	moved  bool         // the shard may have been held by another node before
+	door   door
+	copies *snapshot.Copier // of the file
+	quit   func()           // ends the answers of a shard that waits for its lease; nil: there are none
 }
 
 // once takes the shard, crawls it, and closes its file before others can take it.
@@ -43,7 +45,9 @@ func (h *holding) once(ctx context.Context) (err error) {
 	if err := f.enter(h.shard, c, own); err != nil {
 		return err
 	}
-	closes := sync.OnceFunc(n.OnFile(h.shard, f.path, f.Store))
+	h.copies = h.copier()
+	end := n.OnFile(h.shard, f.path, f.Store)
+	closes := sync.OnceFunc(func() { h.copies.Close(); end() })
 	defer closes()
 	n.OnShard(h.shard, "waiting")
 	if err := h.take(ctx); err != nil {
@@ -174,8 +178,11 @@ func (h *holding) waits(ctx context.Context, w lease.Wait) {
 	h.quit = aside(ctx, func(ctx context.Context) error {
 		return n.bucket.Serve(ctx, hub.Post{
 			Shard: h.shard, Held: func() bool { return true },
-			Lanes: map[string]int{forReport: maxQuestions, forStop: maxQuestions},
+			Lanes: map[string]int{forReport: maxQuestions, forStop: maxQuestions, forCopy: maxQuestions},
 			Answer: func(ctx context.Context, lane string, message []byte) ([]byte, error) {
+				if lane == forCopy {
+					return h.copies.Answer(message)
+				}
 				return answer(ctx, *h.door.Load(), lane, message)
 			},
 		})
@@ -264,9 +271,12 @@ func (h *holding) serve(ctx context.Context) (stop func()) {
 		err := n.bucket.Serve(ctx, hub.Post{
 			Shard: h.shard, Opening: f.opening, Held: h.lease.Held, Lanes: lanes(h.shard, n.member.get().shards()),
 			Answer: func(ctx context.Context, lane string, message []byte) ([]byte, error) {
-				if lane == forRelease {
+				switch lane {
+				case forRelease:
 					f.release()
 					return strictjson.Encode(letGo{Path: f.path}), nil
+				case forCopy:
+					return h.copies.Answer(message)
 				}
 				return answer(ctx, *h.door.Load(), lane, message)
 			},

@@ -21,6 +21,7 @@ const (
 	forReport  = "S"
 	forStop    = "X"
 	forRelease = "G"
+	forCopy    = "C" // see package snapshot
 )
 
 // How many messages of one lane are answered at a time. A shard has at most one open letter to another one, and its
@@ -41,7 +42,7 @@ func lanes(own, shards int) map[string]int {
 			all[strconv.Itoa(n)] = maxLetters
 		}
 	}
-	for _, what := range []string{forReading, forFinish, forReport, forStop, forRelease} {
+	for _, what := range []string{forReading, forFinish, forReport, forStop, forRelease, forCopy} {
 		all[what] = maxQuestions
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -21,6 +22,7 @@ const maxRecord = 64 << 10
 const (
 	bucketName = "ripple"
 	streamName = "KV_" + bucketName
+	kvSubject  = "$KV." + bucketName + "."
 )
 
 // metaFresh is in the metadata of a bucket that a hub has created at its first start.
@@ -51,6 +53,15 @@ var _ lease.Bucket = (*Bucket)(nil)
 // Key returns the key of a shard's lease.
 func Key(shard int) string { return fmt.Sprintf("shard.%d", shard) }
 
+// Keys are the keys of all leases, for [Bucket.Watch].
+const Keys = "shard.*"
+
+// Shard returns the shard whose lease has a key.
+func Shard(key string) (shard int, ok bool) {
+	shard, err := strconv.Atoi(strings.TrimPrefix(key, "shard."))
+	return shard, err == nil && shard >= 0
+}
+
 // own returns the name in the bucket of a key of the terrain.
 func (b *Bucket) own(key string) string { return fmt.Sprintf("%x.%s", b.terrain, key) }
 
@@ -65,7 +76,7 @@ func openStream(ctx context.Context, js jetstream.JetStream, metadata map[string
 	s, err := js.Stream(ctx, streamName)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		s, err = js.CreateStream(ctx, jetstream.StreamConfig{
-			Name: streamName, Subjects: []string{"$KV." + bucketName + ".>"}, FirstSeq: 1 + rand.Uint64N(1<<62),
+			Name: streamName, Subjects: []string{kvSubject + ">"}, FirstSeq: 1 + rand.Uint64N(1<<62),
 			MaxMsgsPerSubject: 1, MaxMsgSize: maxRecord, Discard: jetstream.DiscardNew, Storage: jetstream.FileStorage,
 			DenyDelete: true, DenyPurge: true, Metadata: metadata,
 		})
@@ -108,18 +119,19 @@ func (b *Bucket) Fresh(ctx context.Context) (fresh bool, err error) {
 
 // Session implements [lease.Bucket]. It re-creates the bucket if the hub has lost it.
 func (b *Bucket) Session(ctx context.Context) (session string, err error) {
-	err = b.conn.ask(ctx, func(ctx context.Context) (err error) { session, err = b.session(ctx); return err })
+	err = b.conn.ask(ctx, func(ctx context.Context) (err error) { session, _, err = b.session(ctx); return err })
 	return session, err
 }
 
-func (b *Bucket) session(ctx context.Context) (string, error) {
+// session returns the session with the stream in it.
+func (b *Bucket) session(ctx context.Context) (string, jetstream.Stream, error) {
 	before, err := b.conn.session()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	s, err := b.stream(ctx)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	after, err := b.conn.session()
 	if err == nil && after != before {
@@ -127,7 +139,7 @@ func (b *Bucket) session(ctx context.Context) (string, error) {
 	}
 	info := s.CachedInfo()
 	server, reconnects, _ := strings.Cut(after, "#")
-	return fmt.Sprint(server, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq, "#", reconnects), err
+	return fmt.Sprint(server, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq, "#", reconnects), s, err
 }
 
 // Connections implements [lease.Bucket].

@@ -19,10 +19,10 @@
 //
 // # Permissions of a key
 //
-// A client that proves an NKey may subscribe to its own inbox and to letters. It may publish letters, answers
-// to the inboxes of the hub's keys, and records of shards and the charter. It may read the bucket, and create
-// it if there is none. It cannot delete, purge or change a stream, create any other stream or a consumer, or
-// write another key.
+// A client that proves an NKey may subscribe to its own inbox, to letters, and to the records of shards and the
+// charter. It may publish letters, answers to the inboxes of the hub's keys, and these records. It may read the
+// bucket, and create it if there is none. It cannot delete, purge or change a stream, create any other stream or a
+// consumer, or write another key.
 //
 // A record does not name the key of its node, and any node may take any shard. A node with a key can
 // therefore still read all letters and answer one in another's place, write the record of every shard of
@@ -184,7 +184,7 @@ func (o Options) settings() (*server.Options, error) {
 // itself a message with the desired reply subject.
 func permissions(key string, all []string) *server.Permissions {
 	publish := []string{
-		letters, "$KV." + bucketName + ".*.charter", "$KV." + bucketName + ".*.shard.*",
+		letters, charters, records,
 		"$JS.API.STREAM.INFO." + streamName, "$JS.API.STREAM.CREATE." + streamName,
 		"$JS.API.STREAM.MSG.GET." + streamName,
 	}
@@ -193,12 +193,16 @@ func permissions(key string, all []string) *server.Permissions {
 	}
 	return &server.Permissions{
 		Publish:   &server.SubjectPermission{Allow: publish},
-		Subscribe: &server.SubjectPermission{Allow: []string{inbox(key) + ".>", letters}},
+		Subscribe: &server.SubjectPermission{Allow: []string{inbox(key) + ".>", letters, charters, records}},
 	}
 }
 
-// letters are the subjects of messages to shards.
-const letters = "ripple.*.*.*.*"
+// The subjects of messages to shards, of the charters, and of the records of shards.
+const (
+	letters  = "ripple.*.*.*.*"
+	charters = kvSubject + "*.charter"
+	records  = kvSubject + "*.shard.*"
+)
 
 // inbox returns the subject of answers to a node with the given key.
 func inbox(key string) string { return "_INBOX_" + key }

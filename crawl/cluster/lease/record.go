@@ -103,7 +103,12 @@ func Look(ctx context.Context, b Bucket, key string) (Holder, error) {
 	if err != nil {
 		return Holder{}, err
 	}
-	r, err := decode(e.Value)
+	return HolderOf(key, e.Value)
+}
+
+// HolderOf returns the holder in an untrusted record with the given key.
+func HolderOf(key string, text []byte) (Holder, error) {
+	r, err := decode(text)
 	if err != nil {
 		return Holder{}, fmt.Errorf("%s: %w", key, err)
 	}

@@ -327,7 +327,12 @@ func (h *holding) end(ctx context.Context) error {
 	var last string
 	var since time.Time
 	said := false
-	every := max(n.Timing.Renew/10, 20*time.Millisecond)
+	every := func() time.Duration {
+		if n.member.get().paused() {
+			return 6 * n.Timing.Renew
+		}
+		return max(n.Timing.Renew/10, 20*time.Millisecond)
+	}
 	return termination.End(ctx, n.member.get().shards(), ending{n.wire, n.member}, every, func(why error) {
 		if text := why.Error(); text != last {
 			last, since, said = text, time.Now(), false

@@ -8,7 +8,7 @@
 // only repeats what is known.
 //
 // A shard that does not answer keeps the run open, however long that takes; for a while, only the shard that
-// kept the run open is asked. A configuration of the terrain that the shards do not follow yet also keeps it
+// kept the run open is asked, and the longer it does, the less often. A configuration of the terrain that the shards do not follow yet also keeps it
 // open; once they are found to be at the end, the run gets no other. Once the file of one shard says that the
 // run is over, it is: the others only have to record it.
 //
@@ -35,6 +35,8 @@ var ErrBusy = errors.New("has something to do")
 const (
 	maxOpen  = 16 // shards asked at a time
 	maxAlone = 30 // times in a row that only one shard is asked
+	slower   = 60 // the time for which one shard has kept the run open, divided by that before it is asked again
+	slowest  = 10 // times the interval, at most, that this takes
 )
 
 // A Reading is the state of a shard between two commits.
@@ -163,9 +165,10 @@ func Open(first, second []Reading) error {
 	return nil
 }
 
-// End looks for the end of a run at the given interval until all files say that it is over, or ctx is done.
-// still, which may be nil, is called with the reason why it is not.
-func End(ctx context.Context, shards int, src Readings, every time.Duration, still func(error)) error {
+// End looks for the end of a run until all files say that it is over, or ctx is done. It looks at the interval that every
+// returns, and less often while one shard keeps the run open. still, which may be nil, is called with the reason why it is
+// not over.
+func End(ctx context.Context, shards int, src Readings, every func() time.Duration, still func(error)) error {
 	s := search{src: src, finished: make([]bool, shards), keeper: -1}
 	for slices.Contains(s.finished, false) {
 		err := s.step(ctx)
@@ -175,21 +178,39 @@ func End(ctx context.Context, shards int, src Readings, every time.Duration, sti
 		if err == nil {
 			continue
 		}
-		select {
-		case <-time.After(every):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := s.rest(ctx, every); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// rest waits until the next step. The interval may become shorter meanwhile.
+func (s *search) rest(ctx context.Context, every func() time.Duration) error {
+	for began := time.Now(); ; {
+		most := every()
+		if s.keeper >= 0 {
+			most = min(max(most, time.Since(s.kept)/slower), slowest*most)
+		}
+		left := most - time.Since(began)
+		if left <= 0 {
+			return nil
+		}
+		select {
+		case <-time.After(min(left, time.Second)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // A search is a search for the end of a run.
 type search struct {
 	src      Readings
-	finished []bool // by shard: its file says that the run is over
-	keeper   int    // the shard that kept the run open in the last round; -1: unknown
-	alone    int    // times that only it was asked since
+	finished []bool    // by shard: its file says that the run is over
+	keeper   int       // the shard that kept the run open in the last round; -1: unknown
+	kept     time.Time // since when
+	alone    int       // times that only it was asked since
 }
 
 // step looks once. While the shard that kept the run open still does, the others are left alone: an idle
@@ -224,16 +245,23 @@ func (s *search) step(ctx context.Context) error {
 	return finish(ctx, s.src, second, s.finished)
 }
 
+// keep notes which shard keeps the run open.
+func (s *search) keep(shard int) {
+	if shard != s.keeper {
+		s.keeper, s.kept = shard, time.Now()
+	}
+}
+
 // round takes a round of readings and returns why the run is open, according to it and the previous one, before.
 // If before is nil, only the new round counts.
 func (s *search) round(ctx context.Context, before []Reading) ([]Reading, error) {
 	round, err := readAll(ctx, len(s.finished), s.src)
 	s.alone = 0
 	if silent := (*silence)(nil); errors.As(err, &silent) {
-		s.keeper = silent.shard // the others were cancelled
+		s.keep(silent.shard) // the others were cancelled
 		return nil, err
 	}
-	s.keeper = slices.IndexFunc(round, func(r Reading) bool { return !r.done() })
+	s.keep(slices.IndexFunc(round, func(r Reading) bool { return !r.done() }))
 	if before == nil {
 		before = round
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,7 +134,7 @@ func TestEndWaits(t *testing.T) {
 		}
 		var why error
 		over := make(chan error, 1)
-		go func() { over <- End(t.Context(), 2, p, time.Second, func(err error) { why = err }) }()
+		go func() { over <- End(t.Context(), 2, p, each(time.Second), func(err error) { why = err }) }()
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		p.mu.Lock()
@@ -185,7 +186,7 @@ func TestEndIsSealed(t *testing.T) {
 				busy = false
 			}
 		}
-		if err := End(t.Context(), 2, p, time.Second, still); err != nil || p.finished != [2]bool{true, true} || times != 4 {
+		if err := End(t.Context(), 2, p, each(time.Second), still); err != nil || p.finished != [2]bool{true, true} || times != 4 {
 			t.Errorf("finished: %v, sealed %d times, %v", p.finished, times, err)
 		}
 	})
@@ -209,7 +210,7 @@ func TestEndIsFinal(t *testing.T) {
 			}
 			return nil
 		}
-		err := End(t.Context(), 2, p, time.Second, nil)
+		err := End(t.Context(), 2, p, each(time.Second), nil)
 		if err != nil || p.finished != [2]bool{true, true} || p.read < 9 {
 			t.Errorf("finished: %v after %d readings, %v", p.finished, p.read, err)
 		}
@@ -238,8 +239,8 @@ func TestEndReadsOnce(t *testing.T) {
 				return r, err
 			}
 			var why error
-			err := End(ctx, 2, p, time.Second, func(err error) { why = err })
-			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(why, keeps) || p.read != 104 || idle != 4 {
+			err := End(ctx, 2, p, each(time.Second), func(err error) { why = err })
+			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(why, keeps) || p.read != 94 || idle != 3 {
 				t.Errorf("%v after %d readings, %d of who was idle, because of %v", err, p.read, idle, why)
 			}
 		})
@@ -251,7 +252,48 @@ func TestEndStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &troupe{}
 	p.reading = func(int, int) (Reading, error) { cancel(); return Reading{}, errGone }
-	if err := End(ctx, 2, p, time.Hour, nil); !errors.Is(err, context.Canceled) || p.finished != [2]bool{} {
+	if err := End(ctx, 2, p, each(time.Hour), nil); !errors.Is(err, context.Canceled) || p.finished != [2]bool{} {
 		t.Errorf("%v, finished %v", err, p.finished)
 	}
+}
+
+func each(interval time.Duration) func() time.Duration {
+	return func() time.Duration { return interval }
+}
+
+// A shard that keeps the run open for long is asked less and less often, and the others much less. When the interval
+// becomes shorter, that holds at once.
+func TestAsksLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var interval atomic.Int64
+		interval.Store(int64(time.Second))
+		p := &openRun{}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_ = End(ctx, 2, p, func() time.Duration { return time.Duration(interval.Load()) }, nil)
+		if all := p.asked[0]; all > 600 || p.asked[1] > 20 {
+			t.Errorf("in an hour the shards are asked %v times", p.asked)
+		}
+		interval.Store(int64(time.Hour))
+		time.AfterFunc(time.Minute, func() { interval.Store(int64(time.Second)) })
+		ctx, cancel = context.WithTimeout(t.Context(), 90*time.Second)
+		defer cancel()
+		before := p.asked[0]
+		if _ = End(ctx, 2, p, func() time.Duration { return time.Duration(interval.Load()) }, nil); p.asked[0] < before+20 {
+			t.Errorf("asked %d times after the interval has become short", p.asked[0]-before)
+		}
+	})
+}
+
+// An openRun has a shard 0 that is always busy.
+type openRun struct {
+	Readings
+	asked [2]int
+}
+
+func (*openRun) Unseal(context.Context) {}
+
+func (p *openRun) Reading(_ context.Context, shard int) (Reading, error) {
+	p.asked[shard]++
+	return Reading{Idle: shard > 0, Told: true}, nil
 }

@@ -249,7 +249,6 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	}
 	n.Options.complete()
 	n.member = newMember(&n.Options, &registry{bucket: bucket, timing: n.Timing, log: quiet}, c)
-	n.member.bucket = bucket
 	n.cfg = &configured{cfg: n.Config, number: 1}
 	n.teller = &teller{member: n.member, cfg: n.cfg, wire: n.wire, log: quiet}
 	f, err := openFile(&n.Options, 0)

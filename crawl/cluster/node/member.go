@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 )
 
@@ -21,11 +21,14 @@ type member struct {
 	run      uint64 // of the terrain, in which the node takes part
 	stopped  stop   // the last one before the node joined
 	registry *registry
-	bucket   lease.Bucket // of the terrain
 	timing   lease.Timing
 	log      *slog.Logger
 	shared   *crawl.Shared
-	seen     time.Time // when survey last read the records of the shards, all of which have files; of one goroutine
+
+	// Of the goroutine that follows the charter:
+	charters *hub.Watch
+	changes  *hub.Watch // of the records of shards
+	lost     bool       // the hub has lost something of the charter
 
 	mu      sync.Mutex
 	charter *charter
@@ -39,6 +42,15 @@ func newMember(o *Options, r *registry, c *charter) *member {
 	m.stopped = c.Stop
 	m.set(c)
 	return m
+}
+
+// watch makes the node see what changes in the charter and in the records of the shards, until ctx is done. Others count
+// on it to see within Renew that a shard has moved, see [holding.work].
+func (m *member) watch(ctx context.Context, directory, terrain *hub.Bucket) (err error) {
+	if m.charters, err = directory.Watch(ctx, charterKey, 3*m.timing.Renew); err == nil {
+		m.changes, err = terrain.Watch(ctx, hub.Keys, m.timing.Renew)
+	}
+	return err
 }
 
 func (m *member) set(c *charter) {
@@ -85,9 +97,8 @@ func (m *member) look(ctx context.Context, wanted func(*charter) bool, still fun
 	return nil
 }
 
-// follow reads the charter periodically, and restores it if the hub has lost it. It returns nil when ctx is done,
-// and a [crawl.StopError] when the run has to end without some shards. It calls news with every charter that it
-// reads.
+// follow reads each change of the charter, and restores it if the hub has lost it. It returns nil when ctx is done,
+// and a [crawl.StopError] when the run has to end without some shards. It calls news periodically with the charter.
 func (m *member) follow(ctx context.Context, news func(*charter)) error {
 	for sleep(ctx, m.timing.Renew/10) == nil {
 		c, err := m.refresh(ctx)
@@ -97,7 +108,6 @@ func (m *member) follow(ctx context.Context, news func(*charter)) error {
 		if c == nil { // the hub is away
 			continue
 		}
-		m.set(c)
 		if c.Stop.Run == m.run && c.Stop.Number > m.stopped.Number && !c.Stop.Late {
 			return c.Stop.end()
 		}
@@ -107,23 +117,35 @@ func (m *member) follow(ctx context.Context, news func(*charter)) error {
 	return nil
 }
 
-// refresh reads the charter, and restores what the hub has lost of it. It returns nil if the caller must try
-// again.
+// refresh reads the charter if it has changed, and restores what the hub has lost of it. It returns nil if the caller
+// must try again.
 func (m *member) refresh(ctx context.Context) (*charter, error) {
-	c, _, err := m.registry.read(ctx)
-	switch {
-	case errors.Is(err, ErrProtocol), errors.Is(err, errCharter):
-		return nil, err
-	case err != nil:
+	reading, cancel := context.WithTimeout(ctx, m.timing.Renew/3) // short, so that a new hub is noticed soon
+	defer cancel()
+	changed, all, err := m.charters.Changes(reading)
+	if err != nil {
 		return nil, nil
-	case c != nil && !m.get().same(c):
-		return nil, m.foreign(c)
-	case c == nil || c.clone().learn(m.get()): // or restored by a node that knew less
-		if c, err = m.restore(ctx); err != nil {
-			return nil, nil
+	}
+	m.lost = m.lost || all && len(changed) == 0
+	if n := len(changed); n > 0 {
+		c, err := decodeCharter(changed[n-1].Value)
+		if err == nil {
+			err = m.foreign(c)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m.lost = c.clone().learn(m.get()); !m.lost { // otherwise it was restored by a node that knew less
+			m.set(c)
 		}
 	}
-	return c, nil
+	if m.lost {
+		if _, err := m.restore(ctx); err != nil {
+			return nil, nil
+		}
+		m.lost = false
+	}
+	return m.get(), nil
 }
 
 // restore gives the hub what this node knows and the hub has lost.

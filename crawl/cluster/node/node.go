@@ -138,6 +138,8 @@ func (o *Options) complete() {
 // runOnce crawls one run. next reports that this node has crawled nothing, but only restored the charter at a hub
 // that had lost it: the run is over in the node's files, and another one has begun or is about to.
 func runOnce(ctx context.Context, o Options) (next bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	n, files, err := newNode(ctx, o)
 	var owe map[int]*file
 	if err == nil {
@@ -188,7 +190,9 @@ func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 	n.files, n.several = len(files) > 0, len(files) > 1
 	n.good.Store(int64(len(files)))
 	n.member = newMember(&o, j.registry, c)
-	n.member.bucket = bucket
+	if err := n.member.watch(ctx, directory, bucket); err != nil {
+		return nil, files, err
+	}
 	if err := n.member.surveyFirst(ctx); err != nil {
 		return nil, files, err
 	}

@@ -3,7 +3,7 @@ package node
 import (
 	"context"
 	"errors"
-	"time"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
@@ -56,33 +56,28 @@ func (s shards) share(own, place, nodes, most int, left bool, skip func(shard in
 	return next
 }
 
-// survey reads the records of the shards: at each call until every shard has a file, which it then writes into the
-// charter, and once per Renew after that.
+// survey reads the records of shards that have changed. Once every shard has a file, it writes that into the charter.
 func (m *member) survey(ctx context.Context) error {
-	known, c := m.records(), m.get()
-	if time.Since(m.seen) < m.timing.Renew {
-		return nil
+	reading, cancel := context.WithTimeout(ctx, m.timing.Renew)
+	defer cancel()
+	changed, _, err := m.changes.Changes(reading)
+	if err != nil {
+		return err
 	}
-	now := make(shards, len(known))
-	for n := range now {
-		ctx, cancel := context.WithTimeout(ctx, m.timing.Renew/3)
-		h, err := lease.Look(ctx, m.bucket, hub.Key(n))
-		cancel()
-		if err != nil {
-			return err
+	known, now := m.records(), slices.Clone(m.records())
+	for _, r := range changed {
+		n, ok := hub.Shard(r.Key)
+		h, err := lease.HolderOf(r.Key, r.Value)
+		if !ok || n >= len(now) || err != nil || !h.Made() && h.Epoch <= known[n].Epoch {
+			continue
 		}
-		if now[n] = h; !h.Made() && h.Epoch <= known[n].Epoch {
-			now[n] = known[n]
-		}
+		now[n] = h
 	}
 	m.mu.Lock()
 	m.shards = now
 	m.shared.ShareAddresses(now.nodes())
 	m.mu.Unlock()
-	if c.Made {
-		m.seen = time.Now()
-	}
-	if c.Made || len(now.unmade()) > 0 {
+	if m.get().Made || len(now.unmade()) > 0 {
 		return nil
 	}
 	_, err := m.change(ctx, func(c *charter) (bool, error) {

@@ -378,7 +378,7 @@ func (tr *terrain) crawlAtOnce(times int) string {
 func (tr *terrain) lookForEnd(ctx context.Context) (found func() error) {
 	var end errgroup.Group
 	end.Go(func() error {
-		return termination.End(ctx, len(tr.nodes), tr, 20*time.Millisecond, func(why error) {
+		return termination.End(ctx, len(tr.nodes), tr, func() time.Duration { return 20 * time.Millisecond }, func(why error) {
 			tr.mu.Lock()
 			defer tr.mu.Unlock()
 			tr.still = why.Error()

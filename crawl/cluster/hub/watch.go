@@ -59,32 +59,30 @@ func (b *Bucket) Watch(ctx context.Context, keys string, rest time.Duration) (*W
 // Changes returns the records that have changed since the last call. all: it returns all that there are, because others
 // may have been lost, or this is the first call. After an error the next call returns everything.
 func (w *Watch) Changes(ctx context.Context) (changed []Record, all bool, err error) {
-	asked := time.Now()
-	defer func() {
-		if err = w.bucket.conn.heard(asked, err); err != nil {
-			w.instance = ""
-		}
-	}()
-	if _, err := w.bucket.conn.session(); err != nil {
-		return nil, false, err
+	now, conn := time.Now(), w.bucket.conn
+	if _, err := conn.session(); err != nil {
+		w.instance = ""
+		return nil, false, conn.heard(now, err)
 	}
 	if heard := int(w.writes.Swap(0)); heard > 0 {
 		w.unseen, w.left = w.unseen+heard, looks
 	}
 	connections := w.bucket.Connections()
 	switch {
-	case w.instance == "", w.connections != connections, asked.Sub(w.checked) >= checks*w.rest:
-		if all, err = w.check(ctx, connections); err != nil {
-			return nil, false, err
-		}
-		w.checked = asked
-	case w.left == 0 && asked.Sub(w.looked) < w.rest:
+	case w.instance == "", w.connections != connections, now.Sub(w.checked) >= checks*w.rest:
+		all, err = w.check(ctx, connections)
+		w.checked = now
+	case w.left == 0 && now.Sub(w.looked) < w.rest:
 		return nil, false, nil
 	}
-	if changed, err = w.read(ctx); err != nil {
+	if err == nil {
+		changed, err = w.read(ctx)
+	}
+	if err != nil {
+		w.instance = ""
 		return nil, false, err
 	}
-	w.looked = asked
+	w.looked = now
 	if w.unseen -= len(changed); w.unseen <= 0 || w.left <= 1 {
 		w.unseen, w.left = 0, 0
 	} else {
@@ -96,12 +94,15 @@ func (w *Watch) Changes(ctx context.Context) (changed []Record, all bool, err er
 // check reports whether everything must be read, because the connection or the bucket is another one, or the hub has
 // lost what it had.
 func (w *Watch) check(ctx context.Context, connections uint64) (all bool, err error) {
-	session, s, err := w.bucket.session(ctx)
+	var session string
+	err = w.bucket.conn.ask(ctx, func(ctx context.Context) (err error) {
+		session, w.stream, err = w.bucket.session(ctx)
+		return err
+	})
 	if err != nil {
 		return false, err
 	}
-	instance, last := lease.Instance(session), s.CachedInfo().State.LastSeq
-	w.stream = s
+	instance, last := lease.Instance(session), w.stream.CachedInfo().State.LastSeq
 	if all = instance != w.instance || connections != w.connections || last < w.revision; all {
 		w.revision = 0
 	}
@@ -112,7 +113,11 @@ func (w *Watch) check(ctx context.Context, connections uint64) (all bool, err er
 // read returns the records that were written after the last one that was read.
 func (w *Watch) read(ctx context.Context) (changed []Record, err error) {
 	for {
-		m, err := w.stream.GetMsg(ctx, w.revision+1, jetstream.WithGetMsgSubject(w.keys))
+		var m *jetstream.RawStreamMsg
+		err := w.bucket.conn.ask(ctx, func(ctx context.Context) (err error) {
+			m, err = w.stream.GetMsg(ctx, w.revision+1, jetstream.WithGetMsgSubject(w.keys))
+			return err
+		})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return changed, nil
 		}

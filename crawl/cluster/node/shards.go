@@ -58,9 +58,7 @@ func (s shards) share(own, place, nodes, most int, left bool, skip func(shard in
 
 // survey reads the records of shards that have changed. Once every shard has a file, it writes that into the charter.
 func (m *member) survey(ctx context.Context) error {
-	reading, cancel := context.WithTimeout(ctx, m.timing.Renew)
-	defer cancel()
-	changed, _, err := m.changes.Changes(reading)
+	changed, _, err := m.changes.Changes(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +78,7 @@ func (m *member) survey(ctx context.Context) error {
 	if m.get().Made || len(now.unmade()) > 0 {
 		return nil
 	}
-	_, err := m.change(ctx, func(c *charter) (bool, error) {
+	_, err = m.change(ctx, func(c *charter) (bool, error) {
 		was := c.Made
 		c.Made = true
 		return !was, nil

@@ -15,7 +15,8 @@
 // the receiver's opening in hex: only the holder in that opening receives it. The last word is the lane.
 // Every sender has one, as does every kind of question to a shard. Each lane has a queue of its own: a sender
 // that fills one, its own or that of a sender it impersonates, does not affect the others. The bucket is
-// named ripple, and the key of the shard's lease is TERRAIN.shard.3.
+// named ripple, and the key of the shard's lease is TERRAIN.shard.3. A [Watch] listens to the subjects under which the
+// bucket is written, $KV.ripple.TERRAIN.shard.*: a server whose permissions forbid that makes nodes slow to notice.
 //
 // # Permissions of a key
 //

@@ -10,6 +10,8 @@
 // restores it, and a running node restores what it knew. Files and nodes tell a charter what they know in the same way:
 // what is newer replaces what is older, for each of its parts.
 //
+// A running node reads the charter when it hears that it was written, and now and then, see [hub.Watch].
+//
 // Once no further node joins, each makes files for its share of the shards, and claims those shards at once. If two
 // nodes make a file for the same shard, its record decides, and the other node removes its file. A file that is still
 // missing half a minute later may be made by any node. Once every shard has a file, the charter says so, the crawls

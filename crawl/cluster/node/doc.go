@@ -35,4 +35,14 @@
 // shard whose lease is lost is taken again. Crawls begin when every shard has a file, because each node multiplies its
 // delay between requests to an address by the number of nodes. It reads that number from the records of the shards, and
 // therefore does not crawl a shard that may come from another node before the others had time to read them.
+//
+// # Hosts that share an address
+//
+// Each node multiplies its delay between requests to an address by the number of nodes, so together they request an
+// address as often as one machine does. Hosts at one address that are spread over the nodes are therefore crawled as
+// fast as by one machine; if a single node has all of them, it takes as many times longer as there are nodes, see
+// BENCHMARKS.md. Giving an address to one node at a time would help only in that case. It would not make a terrain
+// faster than one machine, because the gap is that of the address; but without the hub, and after each change of
+// nodes, nobody could request an address until a lease is over, whereas with the rate nodes need no agreement and
+// crawl on.
 package node

@@ -45,8 +45,8 @@ type Record struct {
 	lease.Entry
 }
 
-// Watch returns a watch of keys, a subject with wildcards, which hears of writes until ctx is done. Once per rest it looks
-// for those that it has not heard of.
+// Watch returns a watch of keys, a subject with wildcards, which hears of writes until ctx is done. Once per rest it
+// looks for those that it has not heard of.
 func (b *Bucket) Watch(ctx context.Context, keys string, rest time.Duration) (*Watch, error) {
 	w := &Watch{bucket: b, keys: kvSubject + b.own(keys), rest: rest}
 	s, err := b.conn.nats.Subscribe(w.keys, func(*nats.Msg) { w.writes.Add(1) })

@@ -44,8 +44,8 @@ func newMember(o *Options, r *registry, c *charter) *member {
 	return m
 }
 
-// watch makes the node see what changes in the charter and in the records of the shards, until ctx is done. Others count
-// on it to see within Renew that a shard has moved, see [holding.work].
+// watch makes the node see what changes in the charter and in the records of the shards, until ctx is done. Others
+// count on it to see within Renew that a shard has moved, see [holding.work].
 func (m *member) watch(ctx context.Context, directory, terrain *hub.Bucket) (err error) {
 	if m.charters, err = directory.Watch(ctx, charterKey, 3*m.timing.Renew); err == nil {
 		m.changes, err = terrain.Watch(ctx, hub.Keys, m.timing.Renew)

@@ -7,10 +7,10 @@
 // change that (Mattern, Algorithms for distributed termination detection, 1987). A letter that arrives later
 // only repeats what is known.
 //
-// A shard that does not answer keeps the run open, however long that takes; for a while, only the shard that
-// kept the run open is asked, and the longer it does, the less often. A configuration of the terrain that the shards do not follow yet also keeps it
-// open; once they are found to be at the end, the run gets no other. Once the file of one shard says that the
-// run is over, it is: the others only have to record it.
+// A shard that does not answer keeps the run open, however long that takes; for a while, only the shard that kept
+// the run open is asked, and the longer it does, the less often. A configuration of the terrain that the shards do
+// not follow yet also keeps it open; once they are found to be at the end, the run gets no other. Once the file of
+// one shard says that the run is over, it is: the others only have to record it.
 //
 // Nothing here is durable. Several processes may look for the end at the same time, and a killed one leaves
 // nothing behind.
@@ -165,9 +165,9 @@ func Open(first, second []Reading) error {
 	return nil
 }
 
-// End looks for the end of a run until all files say that it is over, or ctx is done. It looks at the interval that every
-// returns, and less often while one shard keeps the run open. still, which may be nil, is called with the reason why it is
-// not over.
+// End looks for the end of a run until all files say that it is over, or ctx is done. It looks at the interval that
+// every returns, and less often while one shard keeps the run open. still, which may be nil, is called with the
+// reason why it is not over.
 func End(ctx context.Context, shards int, src Readings, every func() time.Duration, still func(error)) error {
 	s := search{src: src, finished: make([]bool, shards), keeper: -1}
 	for slices.Contains(s.finished, false) {

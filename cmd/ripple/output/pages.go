@@ -67,7 +67,7 @@ type pageFile struct {
 
 // ErrNoPages reports a state without a page store.
 var ErrNoPages = term.Hint(errors.New("no page of the last run is in a page store"),
-	"[pages] keep = true makes the next crawl keep them")
+	"[pages] keep = true makes a crawl keep those that it reads")
 
 // isStored reports whether the body of a page is exported.
 func isStored(p *survey.Page) bool {

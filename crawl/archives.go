@@ -57,6 +57,7 @@ func (a *Archives) source(ctx context.Context) ([32]byte, error) {
 		all = append(all, sums...)
 	}
 	slices.Sort(all)
+	all = slices.Compact(all) // a copy adds nothing
 	return sha256.Sum256(fmt.Appendln(nil, strings.Join(all, ""), a.At.UnixMilli())), nil
 }
 
@@ -428,6 +429,9 @@ func newest(all []capture, bodies map[uint64]capture) (c capture, at int64, ok b
 				if from = older; ok {
 					break
 				}
+			}
+			if !ok {
+				return capture{}, 0, false // nor is there a body for any older one
 			}
 		}
 		if ok {

@@ -189,13 +189,7 @@ func (i *importer) round(ctx context.Context, want func(*capture) bool) (n int, 
 
 // read adds a capture to the batch, unless its page is recorded.
 func (i *importer) read(r *archive.Reader, c *capture, wat bool) error {
-	if err := r.Seek(archive.Place{Offset: c.offset, Index: int(c.index)}); err != nil {
-		return err
-	}
-	rec, err := r.Next()
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF // the file has changed
-	}
+	rec, err := recordAt(r, archive.Place{Offset: c.offset, Index: int(c.index)})
 	if err != nil {
 		return err
 	}
@@ -204,8 +198,8 @@ func (i *importer) read(r *archive.Reader, c *capture, wat bool) error {
 		s.url = i.texts[c.url]
 	}
 	u, err := i.set.Rules.Parse(s.url)
-	if err != nil {
-		return nil
+	if err != nil || i.hash(schema.KindPage, u.Norm) != c.url {
+		return errChanged
 	}
 	if known, err := i.rec.Imported(u.Norm); err != nil || known {
 		return err
@@ -227,23 +221,32 @@ func (i *importer) read(r *archive.Reader, c *capture, wat bool) error {
 	return err
 }
 
+// errChanged reports an archive that holds other records than before.
+var errChanged = errors.New("the file has changed while it was being imported; import it again")
+
+// recordAt returns the record at a place.
+func recordAt(r *archive.Reader, at archive.Place) (*archive.Record, error) {
+	if err := r.Seek(at); err != nil {
+		return nil, err
+	}
+	rec, err := r.Next()
+	if err == io.EOF || err == nil && rec.Place != at {
+		err = errChanged
+	}
+	return rec, err
+}
+
 // readShown reads what scripts made of a page, from the file of its answer if it is there. A document of more than most
 // bytes is left out.
 func (i *importer) readShown(r *archive.Reader, c *capture, s *stored, at spot, most int64) error {
 	read := func(r *archive.Reader) error {
-		if err := r.Seek(at.place); err != nil {
-			return err
-		}
-		rec, err := r.Next()
+		rec, err := recordAt(r, at.place)
 		var a *archive.Answer
 		if err == nil {
 			a, err = r.Answer(rec)
 		}
 		if err == nil {
 			err = r.Body(rec, a, most+1)
-		}
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF // the file has changed
 		}
 		if err == nil && int64(len(a.Body)) <= most {
 			s.shown = &warc.Rendered{DOM: a.Body, Navigations: rec.Fields.Values(warc.Navigation)}

@@ -69,13 +69,16 @@ func join(ctx context.Context, cfg *config.Config, from crawl.Archives) (done cr
 }
 
 // ArchiveFiles returns the files to import: those named, and of each folder named those whose names end in one of the
-// suffixes, by name. Folders in it are included.
+// suffixes, by name. Folders in it are included, and files to which links in it point.
 func ArchiveFiles(named []string, suffixes ...string) ([]string, error) {
 	var all []string
 	for _, path := range named {
 		stat, err := os.Stat(path)
 		if err != nil {
 			return nil, err
+		}
+		if !stat.IsDir() && !stat.Mode().IsRegular() {
+			return nil, term.Usage("%s is no regular file; archives are read more than once", term.Shown(path))
 		}
 		if !stat.IsDir() {
 			all = append(all, path)
@@ -84,7 +87,11 @@ func ArchiveFiles(named []string, suffixes ...string) ([]string, error) {
 		n := len(all)
 		err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 			ends := func(suffix string) bool { return strings.HasSuffix(file, suffix) }
-			if err == nil && d.Type().IsRegular() && slices.ContainsFunc(suffixes, ends) {
+			if err != nil || !slices.ContainsFunc(suffixes, ends) {
+				return err
+			}
+			stat, err := os.Stat(file)
+			if err == nil && stat.Mode().IsRegular() {
 				all = append(all, file)
 			}
 			return err

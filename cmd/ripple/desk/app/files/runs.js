@@ -61,7 +61,7 @@ function course(box, run, signal) {
 // kindOf tells an import by the days of what it holds.
 function kindOf(r) {
   if (r.kind !== "import") return r.kind;
-  const [from, to] = [r.oldest_capture_at, r.newest_capture_at].map((at) => at.slice(0, 10));
+  const [from, to] = [r.oldest_capture_at, r.newest_capture_at].map((at) => (at || "unknown").slice(0, 10));
   return "import, " + (from === to ? from : `${from} to ${to}`);
 }
 

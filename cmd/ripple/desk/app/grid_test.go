@@ -200,7 +200,7 @@ func TestSortedTables(t *testing.T) {
 	b.Visit("runs?sort=run", `document.querySelector("#view tbody tr")?.innerText.startsWith("#1")`)
 	press("run")
 	first("#2")
-	b.Visit("runs?from=1&to=2&pages=-page", `document.querySelectorAll("#view .sorter").length === 8 + 5 + 5 + 5 + 4`)
+	b.Visit("runs?from=1&to=2&pages=-page", `document.querySelectorAll("#view .sorter").length === 8 + 5 + 3 + 5 + 5 + 4`)
 	b.Wait(`[...document.querySelectorAll("#view .figure a[href*=pages]")]
 		.map((a) => a.getAttribute("href").split("?")[1] + " " + a.innerText).join("; ")
 		=== "change=came&from=1&to=2 4; change=went&from=1&to=2 5; change=changed&from=1&to=2 6"`)

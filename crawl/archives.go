@@ -169,8 +169,8 @@ type inventory struct {
 	inputs   []input
 	captures []capture
 	texts    map[uint64]string // URLs of revisits, by hash
-	rendered map[moment]spot   // what scripts made of the captures
-	shown    map[uint64]spot   // likewise, of the chosen ones by URL
+	rendered map[moment]spot   // what scripts made of captures, by URL and time
+	shown    map[uint64]spot   // what scripts made of the chosen captures, by URL
 }
 
 // take lists the captures of all files. It reads every record.
@@ -274,7 +274,7 @@ func (in *input) read(done *Imported, f func(*archive.Reader) error) error {
 	return err
 }
 
-// capture returns what a record says about a page; ok is false if it says nothing that counts.
+// capture returns what a record says about a page; ok is false if the record is not a usable capture.
 func (v *inventory) capture(r *archive.Reader, rec *archive.Record, wat bool) (c capture, ok bool) {
 	kind, ok := kindOf(rec)
 	if wat {
@@ -410,8 +410,8 @@ func (v *inventory) choose() {
 	})
 }
 
-// newest returns the first capture of a page, of those from the newest to the oldest, whose body can be found, and when
-// the answer with that body came.
+// newest returns the newest capture of a page whose body is available, and the time of the answer that had this body.
+// all is ordered from the newest to the oldest.
 func newest(all []capture, bodies map[uint64]capture) (c capture, at int64, ok bool) {
 	for i, c := range all {
 		from, at, ok := c, c.at, c.kind < sameBody

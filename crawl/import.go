@@ -61,14 +61,14 @@ func (d *Imported) unverified(path string, why error) {
 	}
 }
 
-// Import records what web archives hold as a run of kind import. No server is asked, and what is known of hosts
-// for the requests of a crawl stays as it is. A page of an origin is recorded however it was found, any other if
-// the links lead to it within max-depth; lists and rules keep pages out as they do in a crawl. It is idempotent:
-// after a kill, the same call continues.
+// Import records what web archives hold as a run of kind import. It makes no requests, and leaves the clocks, budgets
+// and robots.txt files of hosts unchanged. Pages of origins are recorded however they were found, other pages only if
+// links lead to them within max-depth. Lists and rules exclude pages as they do in a crawl. Import is idempotent: after
+// a kill, the same call continues.
 //
-// All archives are read once for their SHA-256 and once for their captures, and the chosen ones again, by their links:
-// at most once more for every step from an origin. In memory are 48 bytes for every capture of the terrain, about twice
-// as many if it was rendered, and the URL of every revisit.
+// Each archive is read once for its SHA-256 and once for its captures. Archives with chosen captures are then read
+// again to follow links, at most once for every step from an origin. Memory holds 48 bytes for each capture of the
+// terrain, about twice as many for a rendered one, and the URL of each revisit.
 //
 // If scripts were run when a page was archived, its links are those that they left, whether or not this configuration
 // renders pages: a conversion to HTML that follows the answer, refers to it and has its date.

@@ -136,7 +136,7 @@ func archived(t *testing.T, seed uint64) crawl.Archives {
 	return crawl.Archives{WARC: segments(t, dir)}
 }
 
-// A crawl goes on as if no import had joined it, and the import says what it says in a file of its own.
+// A crawl continues as if no import had been added, and the import has the same results as in a file of its own.
 func TestImportJoinsCrawl(t *testing.T) {
 	t.Parallel()
 	old, older := archived(t, 3), archived(t, 4)

@@ -23,7 +23,7 @@ type Inlink struct {
 	Host         string   // canonical
 	Hosts        uint32   // of the domain; 0: it is a host
 	HarmonicRank uint32   // position by harmonic centrality, from 1; 0: unknown
-	PageRank     uint32   // position by PageRank, likewise
+	PageRank     uint32   // position by PageRank, from 1; 0: unknown
 	Origins      []uint32 // to which it links: indexes in Graph.Origins, ascending
 }
 

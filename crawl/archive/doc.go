@@ -17,8 +17,8 @@
 //
 // An archive may come from anybody. A record that does not parse, is cut short or fails its checksum is reported and
 // passed over; the reader continues at the next point at which a record begins. A header is at most 256 KB, a window
-// of a Zstandard frame at most 32 MB, a dictionary at most 16 MB. Of a record that nobody reads, at most 64 MB are
-// decompressed, and nothing of what follows it in its member and is not a record. If too much of a file is damaged,
-// the rest is passed over, so the time is linear in its size. A manifest is at most 2 MB, with at most 10,000
-// files.
+// of a Zstandard frame at most 32 MB, a dictionary at most 16 MB. If the caller does not read a record, at most 64 MB
+// of it are decompressed. Data that follows a record in its member, and is no record, is never decompressed. If too
+// much of a file is damaged, the rest is passed over, so the time is linear in its size. A manifest is at most 2 MB,
+// with at most 10,000 files.
 package archive

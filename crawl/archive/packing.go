@@ -132,8 +132,8 @@ func (r *Reader) nextMember() {
 
 const (
 	findBytes  = 1 << 20
-	maxGuesses = 1 << 16 // members that begin like one and are none, before the rest of a file is given up
-	mostWasted = 4       // times the size of the file that is read again because of damage, likewise
+	maxGuesses = 1 << 16 // apparent members that are none, before the rest of a file is given up
+	mostWasted = 4       // bytes read again because of damage, per byte of the file, before its rest is given up
 )
 
 // errGivenUp reports a file in which too much looks like a record.

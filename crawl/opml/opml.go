@@ -19,7 +19,7 @@ const maxTitle = 8 << 10
 type Outline struct {
 	Text string // text or, without one, title
 	HTML string // htmlUrl, relative to the list; empty: none
-	Feed string // xmlUrl, likewise
+	Feed string // xmlUrl, relative to the list; empty: none
 }
 
 // Is reports whether a file is in OPML, by its first element. Of contentType only the charset counts.

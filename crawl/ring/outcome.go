@@ -54,7 +54,7 @@ type Outcome struct {
 	Hashes  []uint64 // of Page.Links, index for index
 	Sitemap *sitemap.File
 	Entries []Target // of Sitemap.Entries that are URLs; Norm is empty for others
-	Files   []Target // of Sitemap.Children, likewise
+	Files   []Target // of Sitemap.Children that are URLs; Norm is empty for others
 
 	Fetched *Fetched          // a page to be rendered before its visit ends
 	Missing []render.Resource // of Render, or with Fetched: to be requested before the page is rendered

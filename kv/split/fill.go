@@ -19,7 +19,7 @@ type filler struct {
 
 	visits []schema.Seq    // its own, by new number, less 1
 	urls   []schema.ID     // new by old; 0: not copied; before that, 1 for those to be copied
-	hosts  []schema.HostID // likewise
+	hosts  []schema.HostID // new by old, as in urls
 	near   map[schema.ID]told
 }
 

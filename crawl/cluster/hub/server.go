@@ -1,8 +1,8 @@
 // Package hub connects the nodes of a terrain: a [Server] runs a NATS server in the process, and a [Conn]
 // connects to it or to the user's own.
 //
-// A hub that is started for the first time creates the bucket, and marks it as fresh: what is not there never was.
-// A hub that has lost its store gets another bucket from the first node that connects.
+// A hub that is started for the first time creates the bucket and marks it as fresh: a record that is missing in a
+// fresh bucket has never existed. A hub that has lost its store gets another bucket from the first node that connects.
 //
 // The hub carries letters between shards, see [exchange.Carrier], and keeps the records of their leases, see
 // [lease.Bucket], in a JetStream key-value bucket. It stores nothing else, and nothing permanent: its store

@@ -43,9 +43,12 @@ type arrival struct {
 	refused bool // it is ignored until it changes
 }
 
-// make starts to hold these shards: this node's share of those that have no file yet; those whose files this node
-// was to make, and never made or has lost since, which the lease tells apart; those that are recreated here; and
-// those whose files are put into the folder.
+// make starts to hold four kinds of shards:
+//   - this node's share of the shards without a file
+//   - shards whose files were assigned to this node, which has never created them or has lost them since; the lease
+//     distinguishes the two
+//   - shards that are recreated here
+//   - shards whose files are put into the folder
 func (m *maker) make(ctx context.Context) error {
 	for !m.member.over() {
 		m.leave()

@@ -37,9 +37,9 @@ type Options struct {
 	Clock     func() lease.Instant
 	Shared    *crawl.Shared
 	OnVisit   func(shard int, e crawl.Event)   // called from several goroutines; may be nil
-	OnRequest func(shard int, q crawl.Request) // likewise
-	OnCommit  func(shard int, c crawl.Commit)  // likewise
-	OnShard   func(shard int, state string)    // called with the new state of a shard; likewise
+	OnRequest func(shard int, q crawl.Request) // called from several goroutines; may be nil
+	OnCommit  func(shard int, c crawl.Commit)  // called from several goroutines; may be nil
+	OnShard   func(shard int, state string)    // called with a new state, from several goroutines; may be nil
 	Waiting   func(shard int) int              // returns the pages to visit, as for a [crawl.Crawl]; may be nil
 	// OnFile is called when the file of a shard has been opened, possibly long before the crawl. end is called before
 	// the file is closed, possibly long after the crawl. OnFile may be nil.

@@ -7,8 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// normal identifies how this release normalises URLs: two nodes that do so in different ways would make two pages of
-// one. It is a digest of what becomes of URLs with all that is normalised.
+// normal identifies how this release normalises URLs: nodes that normalised differently would record one page twice. It
+// is a digest of the results for sample URLs that exercise every rule.
 func normal() string {
 	sum := sha256.New()
 	rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)

@@ -22,10 +22,14 @@ var (
 	errUnfit     = errors.New("the shard cannot be crawled with its file")
 )
 
-// own holds a shard until the run is over. left reports that the shard is left alone while its epoch stays the
-// same, because it was released; it has recorded that the run was ended; another node has the file that this node
-// was to make; its file arrived while the node was running and cannot be used, or is an older copy
-// while those of other shards are good; or its file is gone while those of other shards are here.
+// own holds a shard until the run is over. left reports that this node must not hold the shard again in the same epoch.
+// That is so if
+//   - the shard was released
+//   - the file has recorded that the run was ended
+//   - another node has the file that this node was to create
+//   - the file arrived while the node was running, and is unusable, or is an older copy while those of other shards are
+//     good
+//   - the file is gone while those of other shards are here
 func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left bool, epoch uint64, err error) {
 	epoch, err = n.hold(ctx, shard, f)
 	var held *lease.HeldError

@@ -21,9 +21,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A stop is a user's command to end a run without some shards. Every running node follows it, and every file that
-// was present then records it, once: a node that is started again after that resumes the run. A file keeps the
-// last stop that it has followed, or after which it was crawled. Therefore a hub that has lost the stop learns it
+// A stop is a user's command to end a run without some shards. Every running node obeys it, and every file that
+// was present at the time records it once; a node that is restarted afterwards resumes the run. A file keeps the
+// last stop that it has obeyed, or after which it was crawled. Therefore a hub that has lost the stop learns it
 // again, and a file whose node was killed before it could record the stop does so when the file is back.
 type stop struct {
 	Number  uint64        `json:"number"` // incremented for each stop; 0: there was none

@@ -3,9 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +46,8 @@ type violation struct {
 	Nodes []string `json:"nodes"`
 }
 
-// No view of the desk breaks a rule of axe-core: light and wide, and under RIPPLE_PROOF=full also dark and narrow.
+// No view of the desk breaks a rule of axe-core: views with a grid, a chart, a form or a map, light and wide. Under
+// RIPPLE_PROOF=full these are all views, also dark and narrow.
 func TestDeskIsAccessible(t *testing.T) {
 	t.Parallel()
 	script := axe(t)
@@ -79,7 +82,12 @@ func TestDeskIsAccessible(t *testing.T) {
 	}
 	b := d.inBrowser(t, "now")
 	widths := map[string][]int64{"light": {1400}} // in both themes, contrasts are TestViews' of the application
-	if crawltest.Full() {
+	if !crawltest.Full() {
+		maps.DeleteFunc(views, func(view, _ string) bool {
+			name, _, _ := strings.Cut(view, "?")
+			return !slices.Contains([]string{"now", "hosts", "host/" + host, "page", "ask", "map"}, name)
+		})
+	} else {
 		widths = map[string][]int64{"light": {1400, 400}, "dark": {1400, 400}}
 	}
 	for _, theme := range []string{"light", "dark"} {

@@ -115,6 +115,7 @@ func TestAskMachines(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(one.folder(), "*.copy")); err != nil || left != nil {
 		t.Errorf("left: %q, %v", left, err)
 	}
+	sameVisits(t, asker, whole)
 	killed.signal(syscall.SIGKILL)
 	killed.end()
 	args := []string{"path", "--json", "https://h0.test/"}
@@ -153,6 +154,39 @@ func TestAskMachines(t *testing.T) {
 	answered := rippletest.Soon(func() bool { out, err = ripple(append(args, asker)...).Output(); return err == nil })
 	if !answered || string(out) != want {
 		t.Errorf("of machines that only serve: %v: %s", err, out)
+	}
+}
+
+// sameVisits compares the visits of a terrain with those of its merged map, apart from their cursors.
+func sameVisits(t *testing.T, config, whole string) {
+	t.Helper()
+	lines := func(args ...string) []string {
+		return slices.Collect(strings.Lines(answers(t, append([]string{"feed"}, args...)...)))
+	}
+	plain := func(lines []string) (all []string) {
+		for _, line := range lines {
+			_, rest, _ := strings.Cut(line, `,"run":`)
+			all = append(all, rest)
+		}
+		return all
+	}
+	got, want := lines("--config", config), lines("--state", whole)
+	if diff := cmp.Diff(plain(want), plain(got)); diff != "" || len(got) < 40 {
+		t.Errorf("the visits differ: %s", diff)
+	}
+	half := len(got) / 2
+	var last struct{ Cursor string }
+	if err := json.Unmarshal([]byte(got[half-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(got[half:], lines("--config", config, "--since", last.Cursor)); diff != "" {
+		t.Errorf("after %s: %s", last.Cursor, diff)
+	}
+	for _, wrong := range [][]string{{"--follow"}, {"--since", "1,2"}, {"--since", "99999,0,0,0"}} {
+		cmd := ripple(append([]string{"feed", "--config", config}, wrong...)...)
+		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 2 {
+			t.Errorf("%q: %v", wrong, err)
+		}
 	}
 }
 

@@ -1,9 +1,11 @@
 package session
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -25,15 +28,76 @@ const maxSilent = 10
 // the files of this machine that no other one holds. It fails, and names them, if shards are missing.
 func ReadTerrain(
 	ctx context.Context, from statefile.Files, log *slog.Logger, cfg *config.Config,
+) (*statefile.State, error) {
+	return readTerrain(ctx, from, log, cfg, func(*statefile.Shards) error { return nil })
+}
+
+// readTerrain is ReadTerrain. It calls look with the shards before they are merged.
+func readTerrain(
+	ctx context.Context, from statefile.Files, log *slog.Logger, cfg *config.Config, look func(*statefile.Shards) error,
 ) (state *statefile.State, err error) {
 	err = AtHub(ctx, log, cfg, func(conn *hub.Conn) error {
 		state, err = from.ReadShards(ctx, cfg.Cluster.Folder, "reading the shards of all machines",
 			func(scratch string, parts *statefile.Shards, p export.Progress) error {
-				return openTerrain(ctx, from, conn, cfg, scratch, parts, p)
+				if err := openTerrain(ctx, from, conn, cfg, scratch, parts, p); err != nil {
+					return err
+				}
+				return look(parts)
 			})
 		return err
 	})
 	return state, err
+}
+
+// FeedTerrain writes the visits of a terrain after the cursors in since, as lines of JSON, in the order of the merged
+// map.
+func FeedTerrain(
+	ctx context.Context, from statefile.Files, log *slog.Logger, cfg *config.Config, since string, w io.Writer,
+) error {
+	var shards feed.Shards
+	var after feed.Cursors
+	state, err := readTerrain(ctx, from, log, cfg, func(parts *statefile.Shards) (err error) {
+		if after, err = feed.ParseCursors(since, len(parts.All)); err != nil {
+			return term.Usage("--since: %v", err)
+		}
+		for i, part := range parts.All { // in the order of the shards
+			read := func(cursor uint64) (*feed.Batch, error) {
+				return feed.ReadBrief(part.Store, cfg.Scope(), cursor, 0, nil)
+			}
+			if _, err := read(after[i]); err != nil { // the cursor may be of another terrain
+				return err
+			}
+			if err := shards.Add(read); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	out := bufio.NewWriter(w)
+	for cursor, more := uint64(0), true; more; {
+		b, err := feed.Read(state.Store, state.Scope(), cursor, state.AnswerTo)
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		for _, text := range b.Lines {
+			line, err := shards.Line(text, after)
+			if err != nil {
+				return err
+			}
+			if line != nil {
+				_, _ = out.Write(append(line, '\n')) // Flush returns the error
+			}
+		}
+		cursor, more = b.Next, b.More
+	}
+	return out.Flush()
 }
 
 // openTerrain opens copies of all shards, which it writes into a temporary folder.

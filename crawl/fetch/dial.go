@@ -224,7 +224,8 @@ type conn struct {
 	d    *dialler
 	once sync.Once
 
-	severed atomic.Bool // closed by this client, while the transport may still use it for a request
+	severed atomic.Bool                  // closed by this client, while the transport may still use it for a request
+	mayNow  atomic.Pointer[func() error] // called before each write; nil: any time
 
 	// guarded by the dialler's lock
 	users int           // requests that use it
@@ -265,6 +266,19 @@ func (c *conn) take() (severed bool) {
 	c.users++
 	c.leaveIdle()
 	return false
+}
+
+// Write writes only what may be sent at this moment: since the request got its connection, this process may have been
+// stopped for any length of time.
+func (c *conn) Write(p []byte) (int, error) {
+	if may := c.mayNow.Load(); may != nil {
+		if err := (*may)(); err != nil {
+			c.severed.Store(true)
+			c.Close()
+			return 0, err
+		}
+	}
+	return c.Conn.Write(p)
 }
 
 // release ends a use that began with take.

@@ -297,10 +297,8 @@ func TestMaySend(t *testing.T) {
 			var served atomic.Int64
 			c, url := serve(t, Config{KeepAlive: true, HTTP2: http2}, func(http.ResponseWriter, *http.Request) { served.Add(1) })
 			withdrawn := errors.New("withdrawn")
-			var may error
 			for i, want := range []error{withdrawn, nil, withdrawn, nil} {
-				may = want
-				_, err := do(c, t.Context(), Request{URL: url, MaySend: func() error { return may }})
+				_, err := do(c, t.Context(), Request{URL: url, MaySend: func() error { return want }})
 				var e *Error
 				if !errors.Is(err, want) || want != nil && (!errors.As(err, &e) || e.Cause != Cancelled) {
 					t.Errorf("request %d: %v, want %v", i, err, want)
@@ -310,6 +308,37 @@ func TestMaySend(t *testing.T) {
 				t.Errorf("%d requests were served, want 2", n)
 			}
 		})
+	}
+}
+
+// A request that may no longer be sent when it is written, after a pause of the process, is not written.
+func TestMaySendAfterPause(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		for _, before := range []int{0, 1} { // requests on the connection
+			t.Run(fmt.Sprintf("http2 %v after %d", http2, before), func(t *testing.T) {
+				var served, asked atomic.Int64
+				c, url := serve(t, Config{KeepAlive: true, HTTP2: http2}, func(http.ResponseWriter, *http.Request) { served.Add(1) })
+				for range before {
+					if _, err := do(c, t.Context(), Request{URL: url}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				withdrawn := errors.New("withdrawn")
+				_, err := do(c, t.Context(), Request{URL: url, MaySend: func() error {
+					if asked.Add(1) > 1 {
+						return withdrawn
+					}
+					return nil
+				}})
+				var e *Error
+				if !errors.Is(err, withdrawn) || !errors.As(err, &e) || e.Cause != Cancelled || int(served.Load()) != before {
+					t.Errorf("%v, %d requests were served, want %d", err, served.Load(), before)
+				}
+				if _, err := do(c, t.Context(), Request{URL: url, MaySend: func() error { return nil }}); err != nil {
+					t.Errorf("the next request: %v", err)
+				}
+			})
+		}
 	}
 }
 

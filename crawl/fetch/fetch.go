@@ -91,8 +91,8 @@ type Request struct {
 	MayAsk func(netip.Addr) bool
 	Stay   bool
 
-	// MaySend is called when there is a connection, just before the request is sent on it. Its
-	// error ends the request with [Cancelled]. nil: always.
+	// MaySend is called when there is a connection, and again before anything is written to it, which may be after the
+	// end of the request, by another goroutine. Its error ends the request with [Cancelled]. nil: always.
 	MaySend func() error
 
 	// Accept is called once, when the last header has arrived and, for a 2xx without Content-Type, the first

@@ -33,17 +33,25 @@ func (x *exchange) wantConn(string) {
 	x.got, x.sent = false, false
 }
 
+// mayNow returns why the request may not be sent at this moment, which ends the exchange.
+func (x *exchange) mayNow() error {
+	if x.maySend == nil {
+		return nil
+	}
+	err := x.maySend()
+	if err != nil {
+		err = &Error{Cause: Cancelled, Op: "send", Err: err}
+		x.cancel(err)
+	}
+	return err
+}
+
 // gotConn is called before anything is sent. A reused connection may lead to another address than a new dial
 // would.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	a := remote(info.Conn).Addr()
 	may := !a.IsValid() || x.allows(a)
-	if x.maySend != nil && may {
-		if err := x.maySend(); err != nil {
-			may = false
-			x.cancel(&Error{Cause: Cancelled, Op: "send", Err: err})
-		}
-	}
+	may = may && x.mayNow() == nil
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if c, ok := info.Conn.(*answers); ok {
@@ -54,6 +62,10 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 	x.release()
 	t := tracked(info.Conn)
+	if t != nil && x.maySend != nil {
+		now := x.mayNow
+		t.mayNow.Store(&now)
+	}
 	if x.dead = t != nil && !x.over && t.take(); t != nil && !x.over && !x.dead {
 		x.taken = t
 	}

@@ -19,6 +19,8 @@ const (
 	looks = 5
 	// checks is how many rests pass before a Watch asks whether the bucket is another one.
 	checks = 10
+	// kvOperation is in the header of a message with which a record was deleted.
+	kvOperation = "KV-Operation"
 )
 
 // A Watch reads the records of some keys that have changed. It hears of every write, and asks the hub only then, after
@@ -56,12 +58,15 @@ func (b *Bucket) Watch(ctx context.Context, keys string, rest time.Duration) (*W
 	return w, err
 }
 
+// Again makes the next call of Changes return all records.
+func (w *Watch) Again() { w.instance = "" }
+
 // Changes returns the records that have changed since the last call. all: it returns all that there are, because others
-// may have been lost, or this is the first call. After an error the next call returns everything.
+// may have been lost or deleted, or this is the first call. After an error the next call returns everything.
 func (w *Watch) Changes(ctx context.Context) (changed []Record, all bool, err error) {
 	now, conn := time.Now(), w.bucket.conn
 	if _, err := conn.session(); err != nil {
-		w.instance = ""
+		w.Again()
 		return nil, false, conn.heard(now, err)
 	}
 	if heard := int(w.writes.Swap(0)); heard > 0 {
@@ -76,10 +81,10 @@ func (w *Watch) Changes(ctx context.Context) (changed []Record, all bool, err er
 		return nil, false, nil
 	}
 	if err == nil {
-		changed, err = w.read(ctx)
+		changed, all, err = w.read(ctx, all)
 	}
 	if err != nil {
-		w.instance = ""
+		w.Again()
 		return nil, false, err
 	}
 	w.looked = now
@@ -110,22 +115,29 @@ func (w *Watch) check(ctx context.Context, connections uint64) (all bool, err er
 	return all, nil
 }
 
-// read returns the records that were written after the last one that was read.
-func (w *Watch) read(ctx context.Context) (changed []Record, err error) {
-	for {
+// read returns the records that were written after the last one that was read, and all of them if one was deleted. was:
+// it reads all of them.
+func (w *Watch) read(ctx context.Context, was bool) (changed []Record, all bool, err error) {
+	for all = was; ; {
 		var m *jetstream.RawStreamMsg
 		err := w.bucket.conn.ask(ctx, func(ctx context.Context) (err error) {
 			m, err = w.stream.GetMsg(ctx, w.revision+1, jetstream.WithGetMsgSubject(w.keys))
 			return err
 		})
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			return changed, nil
+			return changed, all, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		w.revision = m.Sequence
+		if m.Header.Get(kvOperation) != "" {
+			if !all {
+				changed, all, w.revision = nil, true, 0
+			}
+			continue
 		}
 		key := strings.TrimPrefix(m.Subject, kvSubject+w.bucket.own(""))
 		changed = append(changed, Record{key, lease.Entry{Value: m.Data, Revision: m.Sequence}})
-		w.revision = m.Sequence
 	}
 }

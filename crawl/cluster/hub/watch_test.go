@@ -132,3 +132,31 @@ func TestWatchBeginsAgain(t *testing.T) {
 	s.wipe()
 	whole("after a wipe", w)
 }
+
+// A record that somebody has deleted is not there, and a watch then returns everything.
+func TestWatchOfDeleted(t *testing.T) {
+	url := start(t, Options{}).URL()
+	b := bucket(t, url)
+	w := watch(t, b)
+	for n := range 2 {
+		if _, err := b.Create(t.Context(), Key(n), []byte("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for got := []string(nil); len(got) < 2; {
+		more, _ := changes(t, w)
+		got = append(got, more...)
+	}
+	if err := b.kv.Delete(t.Context(), b.own(Key(0))); err != nil {
+		t.Fatal(err)
+	}
+	if got, all := changes(t, w); !slices.Equal(got, []string{"shard.1 a"}) || !all {
+		t.Errorf("%q, all: %t", got, all)
+	}
+	if _, err := b.Create(t.Context(), Key(0), []byte("b")); err != nil {
+		t.Fatal(err)
+	}
+	if got, all := changes(t, w); !slices.Equal(got, []string{"shard.0 b"}) || all {
+		t.Errorf("%q, all: %t", got, all)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,6 +30,8 @@ type member struct {
 	charters *hub.Watch
 	changes  *hub.Watch // of the records of shards
 	lost     bool       // the hub has lost something of the charter
+
+	changed atomic.Bool // next to that goroutine, which may have read a later charter before this one was set
 
 	mu      sync.Mutex
 	charter *charter
@@ -122,6 +125,9 @@ func (m *member) follow(ctx context.Context, news func(*charter)) error {
 func (m *member) refresh(ctx context.Context) (*charter, error) {
 	reading, cancel := context.WithTimeout(ctx, m.timing.Renew/3) // short, so that a new hub is noticed soon
 	defer cancel()
+	if m.changed.Swap(false) {
+		m.charters.Again()
+	}
 	changed, all, err := m.charters.Changes(reading)
 	if err != nil {
 		return nil, nil
@@ -180,6 +186,7 @@ func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) (*c
 	})
 	if err == nil {
 		m.set(c)
+		m.changed.Store(true)
 	}
 	return c, err
 }

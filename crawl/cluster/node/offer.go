@@ -58,14 +58,16 @@ func Offer(ctx context.Context, conn *hub.Conn, folder string, log *slog.Logger)
 	}
 }
 
-// offer hands out copies of a file until it is written, moved or locked, or ctx is done.
+// offer hands out copies of a file until it is written, moved or locked, another file of the shard is newer, or ctx is
+// done.
 func (t *Terrain) offer(ctx context.Context, path string, shard int) error {
 	f := &resting{path: path}
 	var err error
 	if f.info, err = os.Stat(path); err != nil {
 		return err
 	}
-	if err := t.newest(ctx, path, shard); err != nil {
+	last, err := t.newest(ctx, path, shard)
+	if err != nil {
 		return err
 	}
 	copies := snapshot.New(path, f, func() bool { return false })
@@ -74,7 +76,8 @@ func (t *Terrain) offer(ctx context.Context, path string, shard int) error {
 	defer cancel()
 	defer aside(ctx, func(ctx context.Context) error {
 		for sleep(ctx, offerAgain) == nil {
-			if !f.rests() {
+			now, err := lease.Look(ctx, t.bucket, hub.Key(shard))
+			if !f.rests() || err == nil && (now.Opening != last.Opening || now.Commit != last.Commit) {
 				cancel()
 			}
 		}
@@ -86,16 +89,16 @@ func (t *Terrain) offer(ctx context.Context, path string, shard int) error {
 	})
 }
 
-// newest returns an error if a file is not the newest one of a shard of the terrain.
-func (t *Terrain) newest(ctx context.Context, path string, shard int) error {
+// newest returns the record of a shard of the terrain, or an error if a file is not the newest one.
+func (t *Terrain) newest(ctx context.Context, path string, shard int) (lease.Holder, error) {
 	store, err := kv.Open(path, kv.Options{ReadOnly: true, Timeout: time.Millisecond})
 	if err != nil {
-		return err
+		return lease.Holder{}, err
 	}
 	defer store.Close()
 	h, err := lease.Look(ctx, t.bucket, hub.Key(shard))
 	if err != nil {
-		return err
+		return h, err
 	}
 	part, has := store.Part(), h.Opening == (schema.Opening{})
 	if !has {
@@ -104,7 +107,7 @@ func (t *Terrain) newest(ctx context.Context, path string, shard int) error {
 	if err == nil && (!has || part.Terrain != t.ID || part.Shard != shard) {
 		err = lease.ErrFile
 	}
-	return err
+	return h, err
 }
 
 // A resting file is that of a shard that no node holds.

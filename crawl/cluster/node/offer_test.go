@@ -73,3 +73,36 @@ func TestOffer(t *testing.T) {
 		}
 	}
 }
+
+// A file is no longer handed out once another one of its shard is newer.
+func TestOfferedGetsOld(t *testing.T) {
+	t.Parallel()
+	tr := newTerrain(t, web(t, 5), 1, 1)
+	conn := tr.connect()
+	tr.all()
+	left := t.TempDir()
+	if err := os.CopyFS(left, os.DirFS(tr.folders[0])); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var offers sync.WaitGroup
+	defer offers.Wait()
+	defer cancel()
+	offers.Go(func() { node.Offer(ctx, conn, left, tr.options.Log) })
+	handed := func(want bool) error {
+		all, err := fetch(t, conn)
+		if err == nil && (all[0].Path != "") != want {
+			err = errHanded
+		}
+		return err
+	}
+	if err := patient(func() error { return handed(true) }, errHanded); err != nil {
+		t.Fatalf("the newest file: %v", err)
+	}
+	tr.all()
+	if err := patient(func() error { return handed(false) }, errHanded); err != nil {
+		t.Errorf("an older file: %v", err)
+	}
+}
+
+var errHanded = errors.New("not as it should be")

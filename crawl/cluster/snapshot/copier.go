@@ -76,7 +76,9 @@ func New(path string, source Source, live func() bool) *Copier {
 
 // Close ends the copies that are being made or read.
 func (c *Copier) Close() {
-	c.cancel()
+	c.mu.Lock()
+	c.cancel() // no copy is begun after this
+	c.mu.Unlock()
 	c.work.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -165,6 +165,38 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// A slowText is a text that takes long to say its size.
+type slowText struct {
+	*text
+	asked, sizes chan struct{}
+}
+
+func (s slowText) Size() int64 {
+	close(s.asked)
+	<-s.sizes
+	return s.text.Size()
+}
+
+// A copier that is closed reads nothing more from its source, although a question came just before.
+func TestCloseWhileAsked(t *testing.T) {
+	s := slowText{random(100), make(chan struct{}), make(chan struct{})}
+	s.blocks = make(chan struct{}, 1)
+	c := New(filepath.Join(t.TempDir(), "shard-000.bolt"), s, func() bool { return true })
+	go func() { _, _ = c.Answer([]byte(`{"reader": "one", "offset": -1}`)) }()
+	<-s.asked
+	closed := make(chan struct{})
+	go func() { c.Close(); close(closed) }()
+	time.Sleep(50 * time.Millisecond) // enough for Close to begin
+	close(s.sizes)
+	select {
+	case <-closed:
+		t.Error("it is closed while a copy is being made")
+	case <-time.After(100 * time.Millisecond):
+	}
+	s.blocks <- struct{}{}
+	<-closed
+}
+
 // A reader is told why there is no copy, and does not take another size or content than was promised.
 func TestRefused(t *testing.T) {
 	full := errors.New("the disk of the reader is full")

@@ -164,6 +164,7 @@
 //   - cluster/exchange: URLs for other shards
 //   - cluster/snapshot: copies of the files of shards, for questions about the map
 //   - cluster/termination: the common end of all shards
+//   - cluster/transfer: a copy of a file that may still change
 //   - cluster/strictjson: messages between machines
 //
 // Tests:

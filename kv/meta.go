@@ -113,6 +113,10 @@ const MetaMerged = "merged"
 // MetaSplit is the name of the value that a file has once it is split into shards, which are crawled in its place.
 const MetaSplit = "split"
 
+// MetaGiven is the name of the value that a shard's file has once it is given to another machine, which has a copy from
+// before that commit.
+const MetaGiven = "given"
+
 // Value returns a value stored by [Meta.Put]; nil if there is none.
 func (m *Meta) Value(name string) ([]byte, error) {
 	r, ok, err := m.tx.find(bMeta, metaKey(name))

@@ -28,7 +28,7 @@ type Options struct {
 }
 
 // A Store is an open state file and its in-memory state. It belongs to one goroutine; only [Store.Hash],
-// [Store.Snapshot], [Store.Size] and [Store.Path] are safe for concurrent use. Walks over many records use
+// [Store.Snapshot], [Store.Raw], [Store.Size] and [Store.Path] are safe for concurrent use. Walks over many records use
 // goroutines of their own, which read ahead and end with the walk.
 //
 // After a failed Update, or if damage is found, memory and file no longer agree. The store then closes
@@ -215,6 +215,19 @@ func (s *Store) Size() int64 {
 		return s.db.View(func(b *bbolt.Tx) error { size = b.Size(); return nil })
 	})
 	return size
+}
+
+// Raw returns the file as it is on the disk, with its current size. What is read during a commit is inconsistent. The
+// reader must not be used after Close.
+func (s *Store) Raw() (file io.ReaderAt, size int64, err error) {
+	if s.closed.Load() {
+		return nil, 0, ErrClosed
+	}
+	info, err := s.file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.file, info.Size(), nil
 }
 
 // Snapshot writes a consistent copy of the file. Commits continue meanwhile, and the file grows by the space

@@ -42,6 +42,7 @@ const (
 	envFaster = "RIPPLE_TEST_FASTER" // how many times faster than real leases those of a node are
 	envFresh  = "RIPPLE_TEST_FRESH"  // a node takes shards that no node has had, and watches them only briefly
 	envDies   = "RIPPLE_TEST_DIES"   // a node is killed as soon as it crawls
+	envMoves  = "RIPPLE_TEST_MOVES"  // a node is killed after this step of a move of a shard
 	envMeets  = "RIPPLE_TEST_MEETS"  // file in which a node records the URLs in its commits
 )
 

@@ -44,6 +44,7 @@ func harms() []harm {
 		{"hubs wiped", (*machines).wipeTheHub, 1},
 		{"nodes stopped", (*machines).stopNode, 2},
 		{"shards taken from stopped nodes", (*machines).moveShard, 1},
+		{"shards moved", (*machines).moveAny, 3},
 		{"wires cut", (*machines).cutWire, 2},
 		{"wires silenced", (*machines).silenceWire, 1},
 	}
@@ -307,7 +308,12 @@ func oneSchedule(t *testing.T, seed uint64, all []harm) int {
 		t.Errorf("seed %d: digest %s, want %s, after %s", seed, got, want, strings.Join(ms.harmed, "\n"))
 	}
 	requireListed(t, merged, listed)
-	return ms.polite(gap)
+	t.Logf("%d shards were moved by command", ms.moved.Load())
+	requests := ms.polite(gap)
+	if t.Failed() {
+		t.Logf("seed %d: after %s", seed, strings.Join(ms.harmed, "\n"))
+	}
+	return requests
 }
 
 // TestTakeOver makes a node take a shard of a killed one, with real leases: it takes half a minute,

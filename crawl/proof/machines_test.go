@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,6 +127,7 @@ type machines struct {
 		cmd *exec.Cmd
 	}
 
+	moved  atomic.Int32 // shards, by command
 	mu     sync.Mutex
 	r      *rand.Rand
 	killed []death
@@ -194,7 +196,11 @@ func (ms *machines) startHub(env ...string) error {
 	return nil
 }
 
+// killHub kills the hub. Nobody is to find the hub of another test at its address then.
 func (ms *machines) killHub() {
+	for _, m := range ms.all {
+		m.wire.Aim("")
+	}
 	_ = ms.hub.cmd.Process.Kill()
 	_ = ms.hub.cmd.Wait() // killed on purpose
 }
@@ -221,7 +227,7 @@ func (ms *machines) kill(m *machine) error {
 func (ms *machines) dies(m *machine) (at int) {
 	shards := map[int]bool{}
 	for _, n := range m.shards() {
-		shards[n] = true
+		shards[n] = !ms.gave(m, n)
 	}
 	ms.mu.Lock()
 	defer ms.mu.Unlock()

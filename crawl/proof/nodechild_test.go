@@ -75,7 +75,7 @@ func nodeAsChild(cfg *config.Config) error {
 		MaxShards: cfg.Cluster.MaxShards, Config: cfg, Load: func() (*config.Config, error) { return cfg, nil },
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		Log:  log, Timing: timing, Clock: lease.MachineClock(), Shared: shared,
-		OnShard: sayShard, OnCrawl: func(node.Walk) node.Follower { return nobody{} },
+		OnShard: sayShard, OnMove: sayMove, OnCrawl: func(node.Walk) node.Follower { return nobody{} },
 	}
 	if path := os.Getenv(envMeets); path != "" {
 		f, err := os.Create(path)
@@ -144,12 +144,23 @@ func reach(ctx context.Context, d hub.Dial) (*hub.Conn, error) {
 func sayShard(n int, state string) {
 	fmt.Printf("shard %d: %s\n", n, state)
 	if state == "crawling" && os.Getenv(envDies) != "" {
-		self, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			err = self.Kill()
-		}
-		panic(err) // it is dead
+		die()
 	}
+}
+
+func sayMove(n int, step string) {
+	fmt.Printf("shard %d: move: %s\n", n, step)
+	if step == os.Getenv(envMoves) {
+		die()
+	}
+}
+
+func die() {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	panic(err) // it is dead
 }
 
 // nobody is a follower that ignores the crawl.

@@ -53,6 +53,7 @@ type Shard struct {
 // A source is the file of one shard, with the mapping of its numbers to new ones.
 type source struct {
 	name   string
+	given  bool // to another machine, which has a copy
 	live   bool
 	store  *kv.Store
 	tx     *kv.Tx
@@ -104,6 +105,10 @@ func arrange(shards []Shard, without schema.Shards) ([]*source, error) {
 	sources := make([]*source, whole.Shards)
 	for _, s := range shards {
 		part, why := s.Store.Part(), ""
+		given, err := isGiven(s.Store)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
 		switch {
 		case part.Shards == 0 && s.Store.LastSeq() == 0 && s.Store.URLs() == 0:
 			why = s.Name + " was never crawled, so it does not know which shard it is"
@@ -115,17 +120,30 @@ func arrange(shards []Shard, without schema.Shards) ([]*source, error) {
 			why = fmt.Sprintf("%s is of another terrain than %s", s.Name, first.Name)
 		case part.Shards != whole.Shards:
 			why = fmt.Sprintf("%s is one of %d, %s one of %d", s.Name, part.Shards, first.Name, whole.Shards)
-		case sources[part.Shard] != nil:
+		case sources[part.Shard] != nil && given: // the other file is what became of its copy
+			continue
+		case sources[part.Shard] != nil && !sources[part.Shard].given:
 			why = fmt.Sprintf("%s and %s are both shard %d", sources[part.Shard].name, s.Name, part.Shard)
 		case without.Has(part.Shard):
 			why = fmt.Sprintf("%s is shard %d, which was to be left out", s.Name, part.Shard)
 		default:
 			sources[part.Shard] = newSource(s)
+			sources[part.Shard].given = given
 			continue
 		}
 		return nil, fmt.Errorf("%w: %s", ErrShards, why)
 	}
 	return complete(sources, without)
+}
+
+// isGiven reports whether a file was given to another machine, which has a copy.
+func isGiven(store *kv.Store) (given bool, err error) {
+	err = store.View(func(tx *kv.Tx) error {
+		text, err := tx.Meta.Value(kv.MetaGiven)
+		given = text != nil
+		return err
+	})
+	return given, err
 }
 
 func newSource(s Shard) *source {

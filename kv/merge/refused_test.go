@@ -90,6 +90,36 @@ func TestStoresRefused(t *testing.T) {
 	}
 }
 
+// Of two files of a shard, one that was given to another machine is left out, in any order. It is used if it is the only
+// one, and the map is not marked.
+func TestStoresGiven(t *testing.T) {
+	names := hosts(t)
+	for name, order := range map[string][]int{"first": {0, 1, 2}, "last": {2, 1, 0}, "alone": {0, 1}} {
+		files := []*file{newFile(t, part(0)), newFile(t, part(1)), newFile(t, part(0))}
+		files[0].update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaGiven, []byte("{}")) })
+		files[2].see(1, names[0], "/later", "", 1)
+		var in []*file
+		for _, n := range order {
+			in = append(in, files[n])
+		}
+		dst := newMerged(t)
+		if err := merge.Stores(t.Context(), named(in...), schema.Shards{}, dst, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if urls := dst.URLs(); urls > 0 != (len(in) == 3) {
+			t.Errorf("%s: the map has %d URLs", name, urls)
+		}
+		view(t, dst, func(tx *kv.Tx) error {
+			mark, err := tx.Meta.Value(kv.MetaGiven)
+			if mark != nil {
+				t.Errorf("%s: the map is marked", name)
+			}
+			return err
+		})
+	}
+}
+
 // An older copy of a file is refused, with the names of that file and of the one that knows a later commit of it.
 func TestStoresOlder(t *testing.T) {
 	names := hosts(t)

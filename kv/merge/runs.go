@@ -204,6 +204,7 @@ func (m *merger) copyValues(tx *kv.Tx) error {
 		return err
 	}
 	for name, of := range map[string]func() ([]byte, error){
+		kv.MetaGiven:     func() ([]byte, error) { return nil, nil },
 		kv.MetaRecreated: m.recreatedIn, kv.MetaRecreatedAt: m.recreatedAt, kv.MetaPruned: m.pruned,
 	} {
 		value, err := of()

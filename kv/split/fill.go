@@ -409,7 +409,7 @@ func (f *filler) copyMeta() error {
 			}
 		}
 		err = f.from.Meta.Each(func(name string, value []byte) error {
-			if name == kv.MetaMerged || name == kv.MetaSplit || slices.Contains(f.Drop, name) {
+			if name == kv.MetaMerged || name == kv.MetaSplit || name == kv.MetaGiven || slices.Contains(f.Drop, name) {
 				return nil
 			}
 			return tx.Meta.Put(name, value)

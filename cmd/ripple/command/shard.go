@@ -27,11 +27,36 @@ func newShardCommand(a *app) *cobra.Command {
 		Short: "Move a shard to another machine, or recreate its lost file",
 		Long: "Move a shard of a terrain to another machine, or recreate its file if that is gone for\n" +
 			"good. A shard belongs to the machine that has its file.",
-		Example: "  ripple shard release 3\n  ripple shard recreate 3",
+		Example: "  ripple shard move 3 --to cellar\n  ripple shard recreate 3",
 		Args:    unknownCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newReleaseCommand(a), newRecreateCommand(a))
+	cmd.AddCommand(newMoveCommand(a), newReleaseCommand(a), newRecreateCommand(a))
+	return cmd
+}
+
+func newMoveCommand(a *app) *cobra.Command {
+	to := ""
+	cmd := &cobra.Command{
+		Use:   "move N --to NODE [CONFIG]",
+		Short: "Move shard N to another machine of the terrain, over the hub",
+		Long: `Move shard N to another machine of the terrain, over the hub; this works from any
+machine. NODE is a machine's name as "ripple stats" shows it, or the part before the
+colon. Both machines must be running.
+
+The file is copied while the shard is crawled. Then the shard is stopped, what changed
+meanwhile is copied, and every block is compared. After that the old file is marked, so
+that only the other machine can take the shard, and is renamed to .moved once it has.
+If the copy fails, the shard is crawled on where it was. If the other machine disappears
+after the mark, the shard waits for it; --to the machine that has the old file takes it
+back, when the other machine answers that it has not used its copy.
+
+Kept pages ([pages]) stay where they are; copy them to keep them together.`,
+		Example: "  ripple shard move 3 --to cellar\n  ripple shard move 3 --to cellar:/home/ann/terrain valley.toml",
+		Args:    cobra.RangeArgs(1, 2),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runMove(cmd.Context(), a, to, args) },
+	}
+	cmd.Flags().StringVar(&to, "to", "", "the machine that is to have the shard")
 	return cmd
 }
 
@@ -138,6 +163,38 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 	})
 }
 
+func runMove(ctx context.Context, a *app, to string, args []string) error {
+	shards, cfg, err := shardArgs(&a.named, args)
+	switch {
+	case err != nil:
+		return err
+	case len(shards) > 1:
+		return term.Usage("shards are moved one by one")
+	case to == "":
+		return term.Usage("--to must name the machine that is to have the shard; \"ripple stats\" lists them")
+	}
+	n := shards[0]
+	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
+		stopped := false
+		m, err := node.Move(ctx, conn, n, to, a.Timing(cfg.Cluster.Lease), func(p node.Progress) {
+			if p.Stop && !stopped {
+				stopped = true
+				a.Voice.Tell(term.Event("shard stopped", fmt.Sprintf("shard %d is copied, and stopped for the rest", n),
+					"shard", n, "bytes", p.Size))
+			}
+		})
+		if err != nil {
+			return shardError(err)
+		}
+		text := fmt.Sprintf("shard %d is moved to %s", n, term.Clean(m.To, 200))
+		if cfg.Pages.Keep {
+			text += "; pages that were kept stay where they are"
+		}
+		a.Voice.Tell(term.Event("shard moved", text, "shard", n, "from", m.From, "to", m.To))
+		return nil
+	})
+}
+
 func runRecreate(ctx context.Context, a *app, args []string) error {
 	shards, cfg, err := shardArgs(&a.named, args)
 	if err != nil {
@@ -181,7 +238,9 @@ func shardError(err error) error {
 	case errors.Is(err, node.ErrSilent) && errors.As(err, &held):
 		return term.Hint(err, "try again when it is less busy, or stop it")
 	case errors.As(err, &held):
-		return term.Hint(err, "a shard that somebody has is moved with \"ripple shard release\"")
+		return term.Hint(err, "a shard that somebody has is moved with \"ripple shard move\"")
+	case errors.Is(err, node.ErrNode):
+		return term.Usage("%s", strings.TrimSpace(err.Error()))
 	case errors.Is(err, node.ErrSilent):
 		return term.Hint(err, "first start the machines that have them; name all shards that are lost in one command")
 	case errors.Is(err, node.ErrLease):

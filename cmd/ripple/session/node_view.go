@@ -213,7 +213,7 @@ func (v *nodeView) note(n int, state string) {
 	before := h.state
 	h.state = state
 	switch state {
-	case "lost", "released", "gone", "stale", "elsewhere":
+	case "lost", "released", "given", "moved", "gone", "stale", "elsewhere":
 		h.hide()
 	}
 	v.mu.Unlock()

@@ -76,7 +76,7 @@ func (v *nodeView) has(shard int) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch v.shard(shard).state {
-	case "", "lost", "released", "gone", "stale", "elsewhere":
+	case "", "lost", "released", "given", "moved", "gone", "stale", "elsewhere":
 		return false
 	}
 	return true

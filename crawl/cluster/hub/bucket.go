@@ -50,6 +50,9 @@ func (c *Conn) Bucket(ctx context.Context, terrain [16]byte) (*Bucket, error) {
 
 var _ lease.Bucket = (*Bucket)(nil)
 
+// Terrain returns the ID of the terrain.
+func (b *Bucket) Terrain() [16]byte { return b.terrain }
+
 // Key returns the key of a shard's lease.
 func Key(shard int) string { return fmt.Sprintf("shard.%d", shard) }
 

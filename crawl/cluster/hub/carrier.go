@@ -41,6 +41,19 @@ func (b *Bucket) subject(shard int, opening schema.Opening, lane string) string 
 	return fmt.Sprintf("ripple.%x.%d.%x.%s", b.terrain, shard, opening, lane)
 }
 
+// nodeSubject returns the subject of messages in a lane to a node.
+func (b *Bucket) nodeSubject(node, lane string) string {
+	return fmt.Sprintf("ripple.%x.node.%x.%s", b.terrain, node, lane)
+}
+
+// subject returns the subject of messages in a lane.
+func (p *Post) subject(b *Bucket, lane string) string {
+	if p.Node != "" {
+		return b.nodeSubject(p.Node, lane)
+	}
+	return b.subject(p.Shard, p.Opening, lane)
+}
+
 // Ask sends a message to a shard, in a lane of its [Post], and returns the answer, or [exchange.ErrNobody].
 // It does not retain the message. It first tries the opening in which the shard was last found, and if there is
 // no answer, the one that the lease names now.
@@ -68,7 +81,24 @@ func (c *Carrier) Ask(ctx context.Context, lane string, shard int, message []byt
 
 // Ask sends a message to the [Post] of a shard in an opening, and returns the answer, or [exchange.ErrNobody].
 func (b *Bucket) Ask(ctx context.Context, lane string, shard int, o schema.Opening, message []byte) ([]byte, error) {
-	answer, err := b.conn.nats.RequestWithContext(ctx, b.subject(shard, o, lane), message)
+	answer, err := b.ask(ctx, b.subject(shard, o, lane), message)
+	if err != nil {
+		return nil, fmt.Errorf("%w: shard %d: %w", exchange.ErrNobody, shard, err)
+	}
+	return answer, nil
+}
+
+// AskNode sends a message to the [Post] of a node, and returns the answer, or [exchange.ErrNobody].
+func (b *Bucket) AskNode(ctx context.Context, lane, node string, message []byte) ([]byte, error) {
+	answer, err := b.ask(ctx, b.nodeSubject(node, lane), message)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", exchange.ErrNobody, err)
+	}
+	return answer, nil
+}
+
+func (b *Bucket) ask(ctx context.Context, subject string, message []byte) ([]byte, error) {
+	answer, err := b.conn.nats.RequestWithContext(ctx, subject, message)
 	switch {
 	case err == nil && answer.Header.Get(isFull) != "":
 		err = errFull
@@ -77,7 +107,7 @@ func (b *Bucket) Ask(ctx context.Context, lane string, shard int, o schema.Openi
 	case !b.conn.nats.IsConnected():
 		err = &awayError{err}
 	}
-	return nil, fmt.Errorf("%w: shard %d: %w", exchange.ErrNobody, shard, err)
+	return nil, err
 }
 
 // find returns the opening of a shard, and whether it was cached.
@@ -110,6 +140,7 @@ func (c *Carrier) forget(shard int) {
 // A Post receives the messages to a shard, each in a lane. Messages in one lane never wait for those in
 // another, however many there are.
 type Post struct {
+	Node    string // in place of Shard and Opening: the name of a node, or of anything else that is asked by its name
 	Shard   int
 	Opening schema.Opening // of the shard's file
 	Held    func() bool    // whether this node still holds the shard
@@ -126,14 +157,15 @@ func (b *Bucket) Serve(ctx context.Context, p Post) error {
 	for name, most := range p.Lanes {
 		g.Go(func() error { return b.serve(ctx, &lane{post: &p, name: name, most: most}) })
 	}
-	if err := g.Wait(); err != nil {
-		return fmt.Errorf("messages to shard %d: %w", p.Shard, err)
+	err := g.Wait()
+	if err != nil && p.Node == "" {
+		err = fmt.Errorf("messages to shard %d: %w", p.Shard, err)
 	}
-	return nil
+	return err
 }
 
 func (b *Bucket) serve(ctx context.Context, l *lane) error {
-	s, err := b.conn.nats.SubscribeSync(b.subject(l.post.Shard, l.post.Opening, l.name))
+	s, err := b.conn.nats.SubscribeSync(l.post.subject(b, l.name))
 	if err != nil {
 		return err
 	}

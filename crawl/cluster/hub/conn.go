@@ -70,6 +70,9 @@ func Connect(ctx context.Context, d Dial) (c *Conn, err error) {
 	return c, err
 }
 
+// Another makes another connection to the same hub, so that what it carries does not delay what c carries.
+func (c *Conn) Another(ctx context.Context) (*Conn, error) { return Connect(ctx, *c.dial) }
+
 // slow reports an error of a hub that may exist but has not answered in time.
 func slow(err error) bool {
 	var late net.Error

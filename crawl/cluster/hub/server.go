@@ -14,9 +14,10 @@
 // A letter to shard 3 of a terrain from shard 5 goes to ripple.TERRAIN.3.OPENING.5, with the terrain's id and
 // the receiver's opening in hex: only the holder in that opening receives it. The last word is the lane.
 // Every sender has one, as does every kind of question to a shard. Each lane has a queue of its own: a sender
-// that fills one, its own or that of a sender it impersonates, does not affect the others. The bucket is
-// named ripple, and the key of the shard's lease is TERRAIN.shard.3. A [Watch] listens to the subjects under which the
-// bucket is written, $KV.ripple.TERRAIN.shard.*: a server whose permissions forbid that makes nodes slow to notice.
+// that fills one, its own or that of a sender it impersonates, does not affect the others. A message to a node goes to
+// ripple.TERRAIN.node.ID.LANE, with the ID of the node in hex. The bucket is named ripple, and the key of the shard's
+// lease is TERRAIN.shard.3. A [Watch] listens to the subjects under which the bucket is written,
+// $KV.ripple.TERRAIN.shard.*: a server whose permissions forbid that makes nodes slow to notice.
 //
 // # Permissions of a key
 //

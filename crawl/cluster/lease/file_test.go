@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -195,4 +196,33 @@ func TestTwoCopies(t *testing.T) {
 			t.Errorf("one gets %v, %v; the other one %v, %v", x.l, x.err, y.l, y.err)
 		}
 	})
+}
+
+// A shard is yielded only by the node that claimed it, with the file that the record names.
+func TestYield(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		id, file string
+		held     bool
+	}{
+		{"the same", "node", "file", false}, {"another node", "other", "file", true}, {"another file", "node", "copy", true},
+		{"an unknown file", "node", "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := newWorld(1).node("node")
+				if err := Yield(t.Context(), n, "shard.0", tt.id, tt.file); err != nil {
+					t.Errorf("without a record: %v", err)
+				}
+				r := record{State: held, ID: "node", File: "file", Opening: make([]byte, 16), Commit: 7, Random: "1"}
+				n.w.place(r.encode())
+				if err := Yield(t.Context(), n, "shard.0", tt.id, tt.file); err != nil {
+					t.Fatal(err)
+				}
+				if h, err := Look(t.Context(), n, "shard.0"); err != nil || h.Held != tt.held || h.Commit != 7 {
+					t.Errorf("%+v, %v", h, err)
+				}
+			})
+		})
+	}
 }

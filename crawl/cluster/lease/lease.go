@@ -307,6 +307,25 @@ func (l *Lease) release(ctx context.Context) error {
 	return nil // another node's, or released
 }
 
+// Yield releases a shard that an earlier process of a node held with a file whose lock the caller has, see [FileID]. It
+// does nothing if the record is another one.
+func Yield(ctx context.Context, b Bucket, key, id, file string) error {
+	e, err := b.Get(ctx, key)
+	if errors.Is(err, ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r, err := decode(e.Value)
+	if err != nil || r.State != held || r.ID != id || file == "" || r.File != file {
+		return err
+	}
+	r.State, r.Random = free, rand.Text()
+	_, err = b.Update(ctx, key, r.encode(), e.Revision)
+	return err
+}
+
 // pause waits for d, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	select {

@@ -19,13 +19,40 @@
 // has lost a charter that did not say so, nodes that have claimed shards get some time to claim them again.
 //
 // A shard stays where its file is, and moves with it: [Release] makes a node let go of the shard, and the node that
-// finds the file takes it, at its start or later. A file that is lost for good is given up by [Recreate], which
-// increments the epoch of the shard and names the node that makes the next file. Every file keeps the epochs of all
-// shards, so a file that was given up and reappears is refused, even if the hub has lost the charter.
+// finds the file takes it, at its start or later. [Move] moves it over the hub, see below. A file that is lost for
+// good is given up by [Recreate], which increments the epoch of the shard and names the node that makes the next
+// file. Every file keeps the epochs of all shards, so a file that was given up and reappears is refused, even if the
+// hub has lost the charter.
 //
 // [StopWithout] ends a run that waits for shards whose nodes are gone. The charter records that, every node stops,
 // and every other file records that the run was interrupted without those shards. A file that could not be written
 // then records it when its node is started again; the start after that resumes the run.
+//
+// # A move
+//
+// The source is the node that holds a shard, and the target the one that is to have it. The source does everything;
+// the target only obeys. The source makes the target's copy equal to its file while it crawls, stops the crawl, and
+// does it again, with package transfer. The target then syncs the copy and gives it a name that says it is whole.
+// The source commits a mark to its file, which names the target and the ID of the move, releases its lease, and
+// tells the target to take the shard. The target renames the copy to that of the shard, and claims it as it claims
+// every file that arrives. When the record of the shard names an opening that the source's file lacks, the source
+// renames its file to .moved.
+//
+// Two rules make that safe, whatever is killed, and whatever the hub has lost. A copy becomes the file of the shard
+// only after the source has said that its own is marked. A node never takes a shard with a marked file, unless the
+// target has answered that it will not use the copy, and the target has then made the copy useless on its disk,
+// under a name that stays. So of the two files one at most can ever be opened, and the record is not needed to
+// decide which. As a node that no longer has the copy cannot tell a move that never came that far from a shard that
+// has moved on, it says so, and the source waits until the record decides.
+//
+// Before the mark, a failure of either node ends the move, and the source crawls the shard again. After it, a source
+// that is started again continues where it was; it first releases the lease of its own dead process, whose file it has
+// locked. The copy is made from the commit before the mark, which the record names, so that the target's file contains
+// what it must, and the source's lacks the opening that the target adds.
+//
+// No host is requested too early after a move: when a host may be requested again is in the file, and the source has
+// answered or cancelled every request before the copy is compared. The target waits until other nodes had time to count
+// the nodes anew, as for every shard from elsewhere, because several share the delay between requests to an address.
 //
 // # A shard's life
 //

@@ -33,7 +33,10 @@ type holding struct {
 	moved  bool         // the shard may have been held by another node before
 	door   door
 	copies *snapshot.Copier // of the file
-	quit   func()           // ends the answers of a shard that waits for its lease; nil: there are none
+
+	wishes chan *handover // moves that are wished, one at a time
+	gives  *sending       // the move for which the crawl was stopped; nil: none
+	quit   func()         // ends the answers of a shard that waits for its lease; nil: there are none
 }
 
 // once takes the shard, crawls it, and closes its file before others can take it.
@@ -50,6 +53,9 @@ func (h *holding) once(ctx context.Context) (err error) {
 	closes := sync.OnceFunc(func() { h.copies.Close(); end() })
 	defer closes()
 	n.OnShard(h.shard, "waiting")
+	if err := h.settle(ctx); err != nil {
+		return err
+	}
 	if err := h.take(ctx); err != nil {
 		return err
 	}
@@ -59,31 +65,79 @@ func (h *holding) once(ctx context.Context) (err error) {
 	n.OnShard(h.shard, "held")
 	cfg, _ := n.cfg.now()
 	n.teller.follow(f.sender, cfg)
-	if err = h.work(ctx); err == nil || ctx.Err() != nil || errors.Is(err, ErrTime) {
+	err = h.workUntilMoved(ctx)
+	if err == nil || ctx.Err() != nil || errors.Is(err, ErrTime) || errors.Is(err, errMoving) {
 		n.teller.sendLast(ctx, h.shard, f.sender, &desk{file: f, held: h.lease.Held})
+	}
+	given := errors.Is(err, errMoving)
+	if given {
+		err = h.give(ctx, h.gives)
+		given = err == nil
 	}
 	stop()
 	if kept := g.Wait(); errors.Is(kept, lease.ErrLost) && err == nil {
 		err = kept
 	}
 	closes()
+	if given {
+		h.release(ctx)
+		n.OnMove(h.shard, "released")
+		if err = h.settle(ctx); err == nil {
+			err = errNotMoved
+		}
+		return err
+	}
 	if closed := h.letGo(ctx); closed != nil {
 		err = closed
 	}
 	return err
 }
 
+// workUntilMoved works until the file has been copied to another node: it returns errMoving then.
+func (h *holding) workUntilMoved(ctx context.Context) error {
+	h.wishes = make(chan *handover, 1)
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	prepared := aside(working, func(ctx context.Context) error { return h.prepares(ctx, stop) })
+	err := h.file.takeBack()
+	if err == nil {
+		err = h.work(working)
+	}
+	prepared()
+	select {
+	case m := <-h.wishes:
+		h.refuse(m, errors.New("it is no longer crawled there"))
+	default:
+	}
+	h.wishes = nil // no other move is accepted
+	if h.gives != nil && errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		err = errMoving
+	}
+	if h.gives != nil && !errors.Is(err, errMoving) {
+		h.gives.conn.Close()
+		h.refuse(h.gives.handover, fmt.Errorf("it ended meanwhile: %w", err))
+	}
+	return err
+}
+
 // letGo closes the file and lets others take the shard at once, even if ctx is done.
 func (h *holding) letGo(ctx context.Context) error {
-	h.file.committed()
+	if h.file.Present() == nil { // otherwise the last commit may have failed, and the one before is the last that is known
+		h.file.committed()
+	}
 	err := h.file.Close()
+	h.release(ctx)
+	return err
+}
+
+// release lets others take the shard at once, even if ctx is done.
+func (h *holding) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRelease)
 	defer cancel()
 	if gone := h.lease.Release(ctx); gone != nil {
 		h.node.Log.Warn("a shard could not be released; other nodes must wait for its lease to expire",
 			"shard", h.shard, "error", gone)
 	}
-	return err
 }
 
 // take takes the lease of the shard, and retries for as long as the hub is away. It fails if another node holds
@@ -136,10 +190,7 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 		FileID: id, Epoch: h.file.epoch, Timing: timing, Clock: n.Clock, Founded: founded,
 		Waits: func(w lease.Wait) { h.waits(ctx, w) },
 	})
-	if h.quit != nil {
-		h.quit()
-		h.quit = nil
-	}
+	h.hush()
 	return err
 }
 
@@ -161,7 +212,7 @@ func (h *holding) refused() error {
 	return err
 }
 
-// waits answers for a shard that waits until the lease of its last holder is over, in the opening that no file has.
+// waits answers for a shard that waits until the lease of its last holder is over.
 func (h *holding) waits(ctx context.Context, w lease.Wait) {
 	n, until := h.node, time.Now().Add(w.For).UTC().Truncate(time.Second).Format(time.RFC3339)
 	why := "waiting until " + until + ": its last machine may crawl it until then, or was not heard of"
@@ -171,10 +222,16 @@ func (h *holding) waits(ctx context.Context, w lease.Wait) {
 	if w.For > n.Timing.Patience() {
 		n.Log.Info("a shard waits for the end of its last lease", "shard", h.shard, "until", until, "node", w.Node)
 	}
-	h.door.open(idle{n.cfg, n.Stop, census.CauseShard, why})
+	h.speak(ctx, idle{n.cfg, n.Stop, census.CauseShard, why})
+}
+
+// speak answers for a shard that is not held, in the opening that no file has, until hush is called.
+func (h *holding) speak(ctx context.Context, s speaker) {
+	h.door.open(s)
 	if h.quit != nil {
 		return
 	}
+	n := h.node
 	h.quit = aside(ctx, func(ctx context.Context) error {
 		return n.bucket.Serve(ctx, hub.Post{
 			Shard: h.shard, Held: func() bool { return true },
@@ -187,6 +244,14 @@ func (h *holding) waits(ctx context.Context, w lease.Wait) {
 			},
 		})
 	})
+}
+
+// hush ends what speak has begun, if anything.
+func (h *holding) hush() {
+	if h.quit != nil {
+		h.quit()
+		h.quit = nil
+	}
 }
 
 // A candidate is the file with which a shard is about to be claimed.
@@ -277,6 +342,8 @@ func (h *holding) serve(ctx context.Context) (stop func()) {
 					return strictjson.Encode(letGo{Path: f.path}), nil
 				case forCopy:
 					return h.copies.Answer(message)
+				case forMove:
+					return h.wished(message)
 				}
 				return answer(ctx, *h.door.Load(), lane, message)
 			},

@@ -109,6 +109,9 @@ func TestTakeWithMovedFile(t *testing.T) {
 	t.Parallel()
 	n, f := loses(t, slog.DiscardHandler)
 	n.OnShard = func(_ int, state string) {
+		if state != "waiting" {
+			return
+		}
 		time.AfterFunc(n.Timing.Watch/3, func() {
 			if err := os.Rename(f.path, f.path+".away"); err != nil {
 				t.Error(err)

@@ -22,6 +22,7 @@ type maker struct {
 	member  *member
 	began   time.Time
 	group   *errgroup.Group
+	arrived func(shard int) bool // the file of a shard is whole, because another node gave it to this one
 	own     func(ctx context.Context, shard int, f *file, came bool) (left bool, epoch uint64, err error)
 	held    map[int]bool
 	left    map[int]uint64   // shards to leave alone, with the epochs in which they were left
@@ -162,6 +163,10 @@ func (m *maker) arrive(ctx context.Context, shard int) error {
 		return err
 	}
 	a := m.came[shard]
+	if m.arrived(shard) {
+		a = &arrival{size: info.Size(), changed: info.ModTime()}
+		m.came[shard] = a
+	}
 	if a != nil && a.changed.IsZero() { // the shard was left, and its file is still here
 		a.size, a.changed = info.Size(), info.ModTime()
 	}

@@ -44,6 +44,8 @@ type Options struct {
 	// OnFile is called when the file of a shard has been opened, possibly long before the crawl. end is called before
 	// the file is closed, possibly long after the crawl. OnFile may be nil.
 	OnFile func(shard int, path string, store *kv.Store) (end func())
+	// OnMove is called after each step of a move of a shard from or to this node. It may be nil.
+	OnMove func(shard int, step string)
 	// OnCrawl is called when a crawl begins, and returns its follower.
 	OnCrawl func(Walk) Follower
 	Stop    func() // cancels ctx, because a user has asked the node to stop
@@ -75,17 +77,19 @@ type Follower interface {
 // A node is one process's part in a run of a terrain.
 type node struct {
 	Options
-	member  *member
-	cfg     *configured
-	teller  *teller
-	bucket  *hub.Bucket // of the terrain
-	wire    wire
-	began   time.Time
-	files   bool             // there were some when the node started
-	several bool             // there were more than one
-	good    atomic.Int64     // those of them that were not refused
-	crawled atomic.Bool      // it has crawled a shard in this run
-	ends    *crawl.StopError // what its files have to record, and it does nothing else; nil: nothing
+	member *member
+	cfg    *configured
+	teller *teller
+
+	handovers handovers
+	bucket    *hub.Bucket // of the terrain
+	wire      wire
+	began     time.Time
+	files     bool             // there were some when the node started
+	several   bool             // there were more than one
+	good      atomic.Int64     // those of them that were not refused
+	crawled   atomic.Bool      // it has crawled a shard in this run
+	ends      *crawl.StopError // what its files have to record, and it does nothing else; nil: nothing
 }
 
 // Run crawls until all files say that the terrain's run is over, and then returns nil. It returns the cause of ctx
@@ -126,6 +130,9 @@ func (o *Options) complete() {
 	}
 	if o.Waiting == nil {
 		o.Waiting = func(int) int { return 0 }
+	}
+	if o.OnMove == nil {
+		o.OnMove = func(int, string) {}
 	}
 	if o.OnShard == nil {
 		o.OnShard = func(int, string) {}
@@ -187,6 +194,7 @@ func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 		o.Log.Info("the number of shards is that of the terrain", "shards", shards, "configured", o.Shards)
 	}
 	n := &node{Options: o, bucket: bucket, wire: wire{carrier: bucket.Carrier()}, began: j.began}
+	n.handovers.last, n.handovers.kept = map[int]*handover{}, map[int]bool{}
 	n.files, n.several = len(files) > 0, len(files) > 1
 	n.good.Store(int64(len(files)))
 	n.member = newMember(&o, j.registry, c)
@@ -207,8 +215,13 @@ func (n *node) crawlAll(ctx context.Context, files map[int]*file) error {
 	following, stop := context.WithCancel(ctx)
 	g.Go(func() error { return n.member.follow(following, n.cfg.adopt) })
 	work, ctx := errgroup.WithContext(ctx)
+	r := &receiver{
+		Options: &n.Options, shards: n.member.get().shards(), bucket: n.bucket, keep: n.handovers.keep,
+		open: map[int]*incoming{}, came: map[int]bool{},
+	}
+	g.Go(func() error { return r.serve(following) })
 	m := &maker{
-		Options: &n.Options, member: n.member, began: n.began, group: work, own: n.own,
+		Options: &n.Options, arrived: r.arrived, member: n.member, began: n.began, group: work, own: n.own,
 		nodes: len(n.member.get().Nodes), founded: n.member.get().Founded, joined: n.began,
 		held: map[int]bool{}, left: map[int]uint64{}, came: map[int]*arrival{}, gone: map[int]uint64{},
 	}

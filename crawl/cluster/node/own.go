@@ -24,7 +24,7 @@ var (
 
 // own holds a shard until the run is over. left reports that this node must not hold the shard again in the same epoch.
 // That is so if
-//   - the shard was released
+//   - the shard was released, or given to another node
 //   - the file has recorded that the run was ended
 //   - another node has the file that this node was to create
 //   - the file arrived while the node was running, and is unusable, or is an older copy while those of other shards are
@@ -36,10 +36,14 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 	switch {
 	case errors.Is(err, errReleased):
 		n.OnShard(shard, "released")
+	case errors.Is(err, errMoved):
+		n.OnShard(shard, "moved")
+	case errors.Is(err, errGiven):
 	case n.ends != nil && errors.Is(err, n.ends):
 	case came && (errors.Is(err, lease.ErrFile) || errors.Is(err, errUnfit) || errors.As(err, &held)),
 		came && errors.Is(err, kv.ErrLost):
 		n.Log.Warn("a new file cannot be used", "shard", shard, "why", err)
+		n.OnShard(shard, "stale")
 	case n.several && errors.Is(err, lease.ErrFile) && !errors.Is(err, errElsewhere) && n.good.Add(-1) > 0:
 		n.Log.Warn("a file is not used, the others are; put the newest copy in its place, or move it away",
 			"shard", shard, "why", err)
@@ -74,7 +78,18 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 				err = fmt.Errorf("%w: shard %d", ErrTwin, shard)
 			}
 		}
+		if errors.Is(err, errMoved) {
+			if kept := f.retire(); kept != nil {
+				n.Log.Warn("the file of a shard that was moved could not be renamed", "path", f.path, "error", kept)
+			}
+		}
 		epoch, f = f.epoch, nil
+		if errors.Is(err, errNotMoved) {
+			if ctx.Err() != nil {
+				return epoch, context.Cause(ctx)
+			}
+			continue
+		}
 		switch lost := errors.Is(err, crawl.ErrLease) || errors.Is(err, lease.ErrLost); {
 		case lost && ctx.Err() != nil: // a shard that was released is not lost
 			return epoch, context.Cause(ctx)

@@ -83,6 +83,9 @@ func (f *file) owes(c *charter, shard int) (bool, error) {
 	if err != nil || last.Number >= c.Stop.Number || c.Stop.Without.Has(shard) {
 		return false, err
 	}
+	if g, err := f.given(); err != nil || g != nil {
+		return false, err
+	}
 	if c.Stop.Run != c.Run || f.Part().Run != c.Run {
 		return false, nil
 	}

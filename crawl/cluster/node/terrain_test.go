@@ -39,6 +39,7 @@ type terrain struct {
 	twins   bool                                // all nodes have one ID
 	most    map[int]int                         // limit of shards by node; 0: none
 	onShard func(node, shard int, state string) // may be nil
+	onMove  func(node, shard int, step string)  // may be nil
 
 	mu    sync.Mutex
 	asked map[string]map[string]bool // names of the nodes that have requested a host, by host
@@ -120,6 +121,11 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 			defer tr.mu.Unlock()
 			tr.walks[w.Shard] = w
 			return unwatched{}
+		},
+		OnMove: func(shard int, step string) {
+			if tr.onMove != nil {
+				tr.onMove(n, shard, step)
+			}
 		},
 		OnShard: func(shard int, state string) {
 			tr.options.Log.Info("shard "+state, "node", n, "shard", shard)

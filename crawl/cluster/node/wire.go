@@ -22,6 +22,7 @@ const (
 	forStop    = "X"
 	forRelease = "G"
 	forCopy    = "C" // see package snapshot
+	forMove    = "M" // also of nodes, and of the blocks of a file
 )
 
 // How many messages of one lane are answered at a time. A shard has at most one open letter to another one, and its
@@ -42,7 +43,7 @@ func lanes(own, shards int) map[string]int {
 			all[strconv.Itoa(n)] = maxLetters
 		}
 	}
-	for _, what := range []string{forReading, forFinish, forReport, forStop, forRelease, forCopy} {
+	for _, what := range []string{forReading, forFinish, forReport, forStop, forRelease, forCopy, forMove} {
 		all[what] = maxQuestions
 	}
 	return all

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -129,6 +130,18 @@ func TestAskMachines(t *testing.T) {
 	if !strings.Contains(said, fmt.Sprintf("there is no answer without shard %d of 4: shard %d: ", n, n)) ||
 		!strings.Contains(said, killed.folder()+" does not answer; start ") {
 		t.Errorf("without shard %d: %s", n, said)
+	}
+	unusable := filepath.Join(filepath.Dir(asker), "none", fmt.Sprintf("shard-%03d.bolt", n))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(unusable), 0o700), os.WriteFile(unusable, []byte("?"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	said = without(t, append(args, asker)...)
+	if !strings.Contains(said, killed.folder()+" does not answer; its file here cannot be used: ") ||
+		!strings.Contains(said, unusable) {
+		t.Errorf("without shard %d and with an unusable file of it: %s", n, said)
+	}
+	if err := os.Remove(unusable); err != nil {
+		t.Fatal(err)
 	}
 	for _, m := range machines[:2] {
 		m.signal(syscall.SIGTERM)

@@ -116,11 +116,17 @@ func openTerrain(ctx context.Context, from statefile.Files, conn *hub.Conn, cfg 
 	for _, one := range all {
 		file := statefile.ShardFile{Path: one.Path, Terrain: id, Shard: one.Shard, Live: one.Live,
 			Opening: one.Last.Opening, Commit: one.Last.Commit}
-		if own := node.FilePath(cfg.Cluster.Folder, one.Shard); file.Path == "" && exists(own) {
+		own := node.FilePath(cfg.Cluster.Folder, one.Shard)
+		here := file.Path == "" && exists(own)
+		if here {
 			file.Path = own
 		}
 		if file.Path != "" {
-			one.Why = parts.OpenShard(ctx, from, file)
+			err := parts.OpenShard(ctx, from, file)
+			if here && err != nil {
+				err = fmt.Errorf("%s; its file here cannot be used: %w", whyMissing(one), err)
+			}
+			one.Why = err
 		}
 		if err := context.Cause(ctx); err != nil {
 			return err

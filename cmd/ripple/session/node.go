@@ -180,8 +180,8 @@ func nodeError(cfg *config.Config, err error) error {
 		return term.Hint(err, "restore them, or begin a new terrain with an empty [cluster] folder on each machine and an "+
 			"empty store of the hub")
 	case errors.Is(err, node.ErrTwin):
-		return term.Hint(err, "one of the two is a copy of the other's disk: stop it, delete %s in its %s, and start it "+
-			"again", node.IDName, folder)
+		return term.Hint(err, "both have stopped, because one is a copy of the other: there, delete %s in %s and move the "+
+			"shards away; then start both again", node.IDName, folder)
 	case errors.Is(err, node.ErrGone):
 		return term.Hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
 			"\"ripple shard recreate\" makes another", folder)

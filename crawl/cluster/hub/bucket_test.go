@@ -126,7 +126,7 @@ func (f file) Commit() uint64                                { return 1 }
 
 func claim(b *Bucket, node string, timing lease.Timing) lease.Claim {
 	return lease.Claim{
-		Bucket: b, Key: Key(3), Node: node, Instance: node, File: file{schema.Opening{1}}, Timing: timing,
+		Bucket: b, Key: Key(3), ID: node, Node: node, Instance: node, File: file{schema.Opening{1}}, Timing: timing,
 		Clock: lease.MachineClock(),
 	}
 }

@@ -181,6 +181,15 @@ func (t *teller) mended(*nats.Conn) {
 	t.log.Info("the hub is connected again")
 }
 
+// Address returns the address of this machine as the hub sees it; empty: unknown.
+func (c *Conn) Address() string {
+	ip, err := c.nats.GetClientIP()
+	if err != nil {
+		return ""
+	}
+	return ip.String()
+}
+
 // Close ends the connection.
 func (c *Conn) Close() { c.nats.Close() }
 

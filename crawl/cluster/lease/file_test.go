@@ -122,7 +122,7 @@ func TestMachineClock(t *testing.T) {
 	}
 }
 
-// A node with the lock of the file that a record was written for continues at once; others wait.
+// A node with the lock of the file that a record was written for continues after two renewals; others wait for longer.
 func TestSameFile(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b := w.node("a"), w.node("b")
@@ -135,7 +135,7 @@ func TestSameFile(t *testing.T) {
 			claim Claim
 			want  time.Duration
 		}{
-			{a.claim(file, "7:1@boot"), 0},
+			{a.claim(file, "7:1@boot"), 20 * time.Second},
 			{b.claim(file, "7:1@boot"), 30 * time.Second},
 			{a.claim(file, "7:2@boot"), 30 * time.Second},
 			{a.claim(file, ""), 30 * time.Second},
@@ -152,7 +152,7 @@ func TestSameFile(t *testing.T) {
 	})
 }
 
-// Late messages from a dead holder of the same file do not delay the next claim.
+// A late message from a dead holder of the same file delays the next claim, and is not mistaken for a living one's.
 func TestSameFileRenewedLate(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		r := record{State: held, ID: "a", Opening: make([]byte, 16), Random: "its own", File: "7:1@boot"}
@@ -161,10 +161,51 @@ func TestSameFileRenewedLate(t *testing.T) {
 			r.Random = "late"
 			w.place(r.encode())
 		}
-		if _, after := took(t, w.node("a").claim(&paperFile{any: true, begins: late}, r.File)); !within(after, 0) {
+		if _, after := took(t, w.node("a").claim(&paperFile{any: true, begins: late}, r.File)); !within(after, 40*time.Second) {
 			t.Errorf("it takes %s", after)
 		}
 	})
+}
+
+// A process with the ID of a node, and a copy of its file that looks like the same one, is refused while the node renews
+// its claim, even if the copy is older. Once the node is dead, only an older copy is refused.
+func TestCopiedMachine(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		instance string
+		fileID   string
+		newest   bool // of the copy
+	}{
+		{"copied while it ran", "a", "7:1@boot", true},
+		{"an older copy", "a", "7:1@boot", false},
+		{"started again", "other", "7:1@boot", true},
+		{"its disk was copied", "other", "7:1@other boot", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				a, file := w.node("a"), &paperFile{}
+				l, _ := took(t, a.claim(file, "7:1@boot"))
+				stop := keep(t, l)
+				time.Sleep(15 * time.Second)
+				other := file.twin()
+				if file.write(); tt.newest {
+					other.write()
+				}
+				time.Sleep(15 * time.Second) // the commit is in the record
+				claim := w.node("a").claim(other, tt.fileID)
+				claim.Instance = tt.instance
+				began, held := time.Now(), new(HeldError)
+				_, err := Take(t.Context(), claim)
+				if after := time.Since(began); !errors.As(err, &held) || held.ID != "a" || after > 25*time.Second || !l.Held() {
+					t.Errorf("after %s it ends with %v, and the first one holds the shard: %t", after, err, l.Held())
+				}
+				stop()
+				if l, err := Take(t.Context(), claim); (err == nil) != tt.newest || l == nil && !errors.Is(err, ErrFile) {
+					t.Errorf("once that is dead, it ends with %v", err)
+				}
+			})
+		})
+	}
 }
 
 // Of two copies of a file that both contain the record, one gets the shard, and the other is refused forever.
@@ -225,4 +266,27 @@ func TestYield(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Of two copies of a process that holds a shard, one loses it at its next renewal, and is then refused.
+func TestCopiedProcess(t *testing.T) {
+	in(t, func(t *testing.T, w *world) {
+		file := &paperFile{}
+		first, _ := took(t, w.node("a").claim(file, "7:1@boot"))
+		second := newLease(w.node("a").claim(file.twin(), "7:1@boot"), first.own, *first.trust.Load())
+		defer keep(t, first)()
+		defer keep(t, second)()
+		time.Sleep(first.claim.Timing.Renew)
+		lost := first
+		if first.Held() {
+			lost = second
+		}
+		if lost.Held() || !first.Held() && !second.Held() {
+			t.Fatalf("the first one holds the shard: %t, the second one: %t", first.Held(), second.Held())
+		}
+		var held *HeldError
+		if _, err := Take(t.Context(), lost.claim); !errors.As(err, &held) || held.ID != "a" {
+			t.Errorf("the other one is told %v", err)
+		}
+	})
 }

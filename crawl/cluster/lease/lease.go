@@ -27,11 +27,12 @@
 // within one instance of the bucket, because data that a hub has lost may come back in an old state. Only a claim
 // that was acknowledged begins a lease, because a hub may lose one that was not, and others may then need no watch.
 //
-// Four claims need no watch: of a record that its holder has released; of one that gives its file up, which
-// was watched before; of one that the same node wrote for the same file, whose lock it holds; and of one that
-// nobody has claimed yet, in the process of the server and the bucket in which the terrain was founded, because
-// neither can have forgotten a claim. All of them trust the bucket. Therefore a hub's store must never be restored
-// from a copy: discard it instead.
+// Three claims need no watch: of a record that its holder has released; of one that gives its file up, which was
+// watched before; and of one that nobody has claimed yet, in the process of the server and the bucket in which the
+// terrain was founded, because neither can have forgotten a claim. A fourth needs a short one: of a record that the
+// same node wrote for the same file, whose lock it holds. The process that wrote it is dead, unless the machine was
+// copied while it ran, which no identifier shows; then the copy renews the record. All four trust the bucket.
+// Therefore a hub's store must never be restored from a copy: discard it instead.
 //
 // # The file
 //

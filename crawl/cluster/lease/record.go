@@ -80,14 +80,15 @@ func (r record) held(key string) error {
 
 // A Holder is the state of a shard according to the bucket.
 type Holder struct {
-	Held    bool   // false: released, or never held
-	Filed   bool   // it was held in this epoch
-	Epoch   uint64 // how often its file was given up
-	ID      string // of the node
-	Node    string // its name
-	Since   time.Time
-	Opening schema.Opening
-	Commit  uint64 // as of the last renewal
+	Held     bool   // false: released, or never held
+	Filed    bool   // it was held in this epoch
+	Epoch    uint64 // how often its file was given up
+	ID       string // of the node
+	Node     string // its name
+	Instance string // of its process
+	Since    time.Time
+	Opening  schema.Opening
+	Commit   uint64 // as of the last renewal
 }
 
 // Made reports whether the shard has had a file, even if it was given up since.
@@ -113,7 +114,8 @@ func HolderOf(key string, text []byte) (Holder, error) {
 		return Holder{}, fmt.Errorf("%s: %w", key, err)
 	}
 	h := Holder{
-		Held: r.State == held, Filed: r.filed(), Epoch: r.Epoch, ID: r.ID, Node: r.Node, Since: r.Since, Commit: r.Commit,
+		Held: r.State == held, Filed: r.filed(), Epoch: r.Epoch, ID: r.ID, Node: r.Node, Instance: r.Instance,
+		Since: r.Since, Commit: r.Commit,
 	}
 	copy(h.Opening[:], r.Opening)
 	return h, nil

@@ -22,7 +22,6 @@ type Given struct {
 func Recreate(ctx context.Context, c Claim, above uint64) (*Given, error) {
 	long := c
 	long.Timing.Watch += c.Timing.Renew
-	long.Instance = rand.Text()
 	t, own := &taker{Claim: long}, record{State: recreate, ID: c.ID, Node: c.Node, Random: rand.Text()}
 	g := &Given{claim: c, random: own.Random}
 	err := t.until(ctx, func() (bool, error) {
@@ -33,7 +32,8 @@ func Recreate(ctx context.Context, c Claim, above uint64) (*Given, error) {
 		if g.Epoch = r.Epoch; r.Random == own.Random {
 			return true, nil
 		}
-		if may, err := t.watch(Instance(session), e.Revision, r); err != nil || !may {
+		instance := Instance(session)
+		if may, err := t.watch(instance, e.Revision, r, t.wait(instance, r)); err != nil || !may {
 			return false, err
 		}
 		own.Epoch, g.before = max(r.Epoch, above)+1, e

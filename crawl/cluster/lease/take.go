@@ -45,13 +45,11 @@ type File interface {
 
 // A Claim says which node wants which shard.
 type Claim struct {
-	Bucket Bucket
-	Key    string // of the shard's record
-	ID     string // of the node
-	Node   string // its name, for people
-	// Instance identifies the process of the node: another one that renews a claim of the node is a second node with the
-	// same ID.
-	Instance string
+	Bucket   Bucket
+	Key      string // of the shard's record
+	ID       string // of the node
+	Node     string // its name, for people
+	Instance string // of the process of the node
 	File     File
 	FileID   string // see [FileID]; empty: even the node's own claim is waited out
 	Epoch    uint64 // of the shard, in the file
@@ -71,9 +69,10 @@ type Wait struct {
 	For  time.Duration // unless the record changes
 }
 
-// Take claims a shard, which takes Watch unless its record is free or the shard was never held. It returns a
-// [HeldError] if another node renews its claim meanwhile, [ErrFile] for a file that must not be used, and the bucket's
-// error if that has not answered for Watch.
+// Take claims a shard, which takes Watch, or two renewals if this node has claimed it with the same file, unless its
+// record is free or the shard was never held. It returns a [HeldError] if a claim is renewed meanwhile, [ErrFile] for
+// a file that must not be used, and the bucket's error if that has not answered for Watch. A HeldError with the ID of
+// this node means that another process runs with it.
 func Take(ctx context.Context, c Claim) (l *Lease, err error) {
 	t := &taker{Claim: c}
 	err = t.until(ctx, func() (bool, error) {
@@ -98,6 +97,7 @@ type sighting struct {
 	instance string // of the bucket
 	revision uint64
 	since    Instant // just after it was first read
+	renewals int     // that were seen before
 }
 
 // An attempt is a claim that was sent.
@@ -148,11 +148,17 @@ func (t *taker) step(ctx context.Context) (*Lease, error) {
 		}
 		return nil, t.claim(ctx, instance, e.Revision)
 	}
-	if err := t.contained(r); err != nil {
+	wait, refused := t.wait(instance, r), t.contained(r)
+	if errors.Is(refused, ErrFile) && r.State == held && r.ID == t.ID { // the node may run twice
+		wait = t.Timing.restart()
+	} else if refused != nil {
+		return nil, refused
+	}
+	if may, err := t.watch(instance, e.Revision, r, wait); err != nil || !may {
 		return nil, err
 	}
-	if may, err := t.watch(instance, e.Revision, r); err != nil || !may {
-		return nil, err
+	if refused != nil {
+		return nil, refused
 	}
 	return nil, t.claim(ctx, instance, e.Revision)
 }
@@ -207,26 +213,36 @@ func (t *taker) contained(r record) error {
 	return err
 }
 
-// watch reports whether the record may be claimed. A record of this very file is not waited out: the file is
-// locked here, so the process that claimed it is dead, even if its messages may still arrive late.
-func (t *taker) watch(instance string, revision uint64, r record) (bool, error) {
-	if r.File != "" && r.File == t.FileID && r.ID == t.ID {
-		return true, nil
+// wait returns how long a record must have been unchanged before it may be claimed. The process that claimed it with
+// this very file is dead, because the file is locked here, unless this machine runs twice: then it renews its claim.
+func (t *taker) wait(instance string, r record) time.Duration {
+	switch {
+	case r.State == free, r.State == recreate,
+		r.State == empty && t.Epoch == 0 && t.Founded != "" && instance == t.Founded:
+		return 0
+	case r.File != "" && r.File == t.FileID && r.ID == t.ID:
+		return t.Timing.restart()
 	}
-	if r.State == empty && t.Epoch == 0 && t.Founded != "" && instance == t.Founded {
-		return true, nil
-	}
+	return t.Timing.Watch
+}
+
+// watch reports whether the record has been unchanged for long enough. It returns a [HeldError] for one that is being
+// renewed. A process of this node that is dead may still have changed it once, by a message that arrived late.
+func (t *taker) watch(instance string, revision uint64, r record, wait time.Duration) (bool, error) {
 	now := t.Clock()
 	if t.seen.instance != instance || t.seen.revision != revision {
-		renewed := t.seen.instance == instance && r.State == held && r.Instance != t.Instance
-		if t.seen = (sighting{instance, revision, now}); renewed {
+		seen := sighting{instance: instance, revision: revision, since: now}
+		if t.seen.instance == instance && r.State == held && t.own(r) == nil {
+			seen.renewals = t.seen.renewals + 1
+		}
+		if t.seen = seen; seen.renewals > 1 || seen.renewals > 0 && r.ID != t.ID {
 			return false, r.held(t.Key)
 		}
-		if t.Waits != nil && r.State != free && r.State != recreate {
-			t.Waits(Wait{Node: r.Node, For: t.Timing.Watch})
+		if t.Waits != nil && wait > 0 {
+			t.Waits(Wait{Node: r.Node, For: wait})
 		}
 	}
-	return r.State == free || r.State == recreate || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
+	return now.Run-t.seen.since.Run >= wait, nil
 }
 
 // claim tries to claim a record that was read. The next step finds out the result.

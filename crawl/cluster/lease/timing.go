@@ -22,6 +22,10 @@ func Of(length time.Duration) Timing {
 // has not been renewed for that long belongs to a node that has no connection to the hub, but may still trust it.
 func (t Timing) Patience() time.Duration { return 3 * t.Renew }
 
+// restart is how long a node watches its own claim of a file that it has locked: longer than the renewals of another
+// process with its ID and such a file are apart.
+func (t Timing) restart() time.Duration { return 2 * t.Renew }
+
 // look is the time between two looks at a clock or a record.
 func (t Timing) look() time.Duration { return t.Renew / 5 }
 

@@ -59,9 +59,11 @@
 // For every file, a node takes the lease of the shard, crawls it, and answers letters from the others. The node
 // that holds shard 0 looks for the end of the run by asking the other shards for their state. When the run of a
 // shard is over, its file stays open, and the node answers for it until all files say that the run is over. A
-// shard whose lease is lost is taken again. Crawls begin when every shard has a file, because each node multiplies its
-// delay between requests to an address by the number of nodes. It reads that number from the records of the shards, and
-// therefore does not crawl a shard that may come from another node before the others had time to read them.
+// shard whose lease is lost is taken again. If another process with the ID of this node renews that lease, one of the
+// two machines is a copy of the other, and both nodes end with [ErrTwin]. Crawls begin when every shard has a file,
+// because each node multiplies its delay between requests to an address by the number of nodes. It reads that number
+// from the records of the shards, and therefore does not crawl a shard that may come from another node before the
+// others had time to read them.
 //
 // # Hosts that share an address
 //

@@ -36,7 +36,7 @@ type file struct {
 	commit  atomic.Uint64
 	opening schema.Opening // once it has begun
 	epoch   uint64         // of the shard; set before the lease is taken
-	release func()         // makes the node let go of the shard; set before the lease is taken
+	release func(error)    // makes the node let go of the shard, for a reason; set before the lease is taken
 }
 
 func openFile(o *Options, n int) (*file, error) {

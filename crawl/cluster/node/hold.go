@@ -155,8 +155,6 @@ func (h *holding) take(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.As(err, &held) && held.ID == h.node.ID:
-			return fmt.Errorf("%s: %w: %w", h.file.path, ErrTwin, err)
 		case errors.As(err, &held), errors.Is(err, lease.ErrFile):
 			return fmt.Errorf("%s: %w", h.file.path, err)
 		}
@@ -173,12 +171,27 @@ func (h *holding) take(ctx context.Context) error {
 	}
 }
 
+// told ends this node, if message comes from a process that runs with its ID.
+func (h *holding) told(message []byte) ([]byte, error) {
+	n, other := h.node, twin{}
+	if err := decode(message, &other); err != nil {
+		return nil, err
+	}
+	if other.Instance != n.instance {
+		return nil, fmt.Errorf("%w for another process", errMessage)
+	}
+	h.file.release(fmt.Errorf("%w: %.200q has shard %d as well", ErrTwin, other.Name, h.shard))
+	return strictjson.Encode(twin{other.Instance, n.where()}), nil
+}
+
 // takeOnce tries once to take the lease. A file that was never crawled claims its shard at once where the terrain was
 // founded, and waits for one that was crawled if there may be such a file.
 func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	n, timing, founded := h.node, h.node.Timing, ""
-	if err := h.refused(); err != nil {
-		return err
+	if has := n.member.records()[h.shard]; h.file.empty() || !has.Held || has.ID != n.ID { // else it may be renewed
+		if err := h.refused(); err != nil {
+			return err
+		}
 	}
 	if c := n.member.get(); h.file.empty() && c.Made {
 		timing.Watch += realFirst * timing.Patience()
@@ -338,12 +351,14 @@ func (h *holding) serve(ctx context.Context) (stop func()) {
 			Answer: func(ctx context.Context, lane string, message []byte) ([]byte, error) {
 				switch lane {
 				case forRelease:
-					f.release()
+					f.release(errReleased)
 					return strictjson.Encode(letGo{Path: f.path}), nil
 				case forCopy:
 					return h.copies.Answer(message)
 				case forMove:
 					return h.wished(message)
+				case forTwin:
+					return h.told(message)
 				}
 				return answer(ctx, *h.door.Load(), lane, message)
 			},

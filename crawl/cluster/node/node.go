@@ -114,6 +114,14 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
+// where returns the name of the node, for the people of another machine.
+func (o *Options) where() string {
+	if address := o.Hub.Address(); address != "" {
+		return o.Name + " at " + address
+	}
+	return o.Name
+}
+
 // complete replaces nil callbacks with no-ops.
 func (o *Options) complete() {
 	if o.Prepare == nil {

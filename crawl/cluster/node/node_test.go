@@ -424,19 +424,32 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// A second machine with the same ID is refused for that reason, and not because the files of the first one are missing
-// there.
+// Two machines with the same ID end each other, and name each other, whether or not the second one has files.
 func TestSameID(t *testing.T) {
-	t.Parallel()
-	tr := slow(t, 27, 2, 2)
-	tr.twins, tr.most = true, nil
-	end, _ := tr.start(0)
-	tr.works(3)
-	if err := tr.run(t.Context(), 1, tr.cfg); !errors.Is(err, node.ErrTwin) {
-		t.Errorf("the other one ends with %v", err)
-	}
-	if err := end(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	for name, files := range map[string]bool{"a copy of the ID": false, "a copy of the folder": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tr := slow(t, 27, 2, 2)
+			tr.twins, tr.most = true, nil
+			end, ended := tr.start(0)
+			tr.works(3)
+			if files {
+				if err := end(); !errors.Is(err, context.Canceled) {
+					t.Fatal(err)
+				}
+				if err := os.CopyFS(tr.folders[1], os.DirFS(tr.folders[0])); err != nil {
+					t.Fatal(err)
+				}
+				_, ended = tr.start(0)
+				tr.works(3)
+			}
+			if err := tr.run(t.Context(), 1, tr.cfg); !errors.Is(err, node.ErrTwin) || !strings.Contains(err.Error(), "node 0 at 127") {
+				t.Errorf("the second one ends with %v", err)
+			}
+			if err := <-ended; !errors.Is(err, node.ErrTwin) || !strings.Contains(err.Error(), "node 1 at 127") {
+				t.Errorf("the first one ends with %v", err)
+			}
+		})
 	}
 }
 

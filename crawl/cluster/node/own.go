@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
 	"github.com/sumi-ripple/ripple/kv"
 )
 
@@ -14,7 +16,7 @@ var (
 	// ErrGone reports that the file of a shard, which this node has made, is no longer here.
 	ErrGone = errors.New("the file of a shard is missing")
 
-	// ErrTwin reports another process with the ID of this node, which holds a shard that this one has or was to make.
+	// ErrTwin reports another process with the ID of this node, because a machine was copied.
 	ErrTwin = errors.New("another machine runs as this node")
 
 	errReleased  = errors.New("the shard was released")
@@ -48,7 +50,7 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 		n.Log.Warn("a file is not used, the others are; put the newest copy in its place, or move it away",
 			"shard", shard, "why", err)
 		n.OnShard(shard, "stale")
-	case errors.Is(err, errElsewhere), errors.Is(err, ErrTwin) && n.files:
+	case errors.Is(err, errElsewhere):
 		n.Log.Warn("a shard that this node was to make is left to another", "shard", shard, "why", err)
 		n.OnShard(shard, "elsewhere")
 	case errors.Is(err, ErrGone) && n.files:
@@ -71,12 +73,10 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 				return epoch, err
 			}
 		}
-		f.release = func() { cancel(errReleased) }
+		f.release = cancel
 		err := (&holding{node: n, shard: shard, file: f}).once(ctx)
 		if f.empty() && ctx.Err() == nil { // otherwise err may be that of another shard
-			if err = n.unmake(f, err); errors.Is(err, ErrGone) && n.answers(ctx, shard) {
-				err = fmt.Errorf("%w: shard %d", ErrTwin, shard)
-			}
+			err = n.unmake(f, err)
 		}
 		if errors.Is(err, errMoved) {
 			if kept := f.retire(); kept != nil {
@@ -94,7 +94,7 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		case lost && ctx.Err() != nil: // a shard that was released is not lost
 			return epoch, context.Cause(ctx)
 		case !lost:
-			return epoch, err
+			return epoch, n.twin(ctx, shard, err)
 		}
 		n.Log.Warn("a shard is taken again", "shard", shard, "why", err)
 		n.OnShard(shard, "lost")
@@ -135,10 +135,25 @@ func (n *node) unmake(f *file, err error) error {
 	return errors.Join(err, f.discard())
 }
 
-// answers reports whether another process answers for a shard.
-func (n *node) answers(ctx context.Context, shard int) bool {
+// twin returns [ErrTwin] if err comes from another process that holds a shard with the ID of this node, and tells that
+// process about this one, so that it ends as well. Otherwise it returns err.
+func (n *node) twin(ctx context.Context, shard int, err error) error {
+	var held *lease.HeldError
+	renewed := errors.As(err, &held) && held.ID == n.ID
+	if !renewed && !errors.Is(err, ErrGone) {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	_, err := n.wire.send(ctx, shard, forReport, nil)
-	return err == nil
+	if h, failed := lease.Look(ctx, n.bucket, hub.Key(shard)); failed == nil && h.Held && h.ID == n.ID {
+		var other twin
+		text, failed := n.wire.send(ctx, shard, forTwin, strictjson.Encode(twin{h.Instance, n.where()}))
+		if failed == nil && decode(text, &other) == nil {
+			return fmt.Errorf("%w: %.200q has shard %d as well", ErrTwin, other.Name, shard)
+		}
+	}
+	if renewed {
+		err = fmt.Errorf("%w, and does not answer: %w", ErrTwin, err)
+	}
+	return err
 }

@@ -23,6 +23,7 @@ const (
 	forRelease = "G"
 	forCopy    = "C" // see package snapshot
 	forMove    = "M" // also of nodes, and of the blocks of a file
+	forTwin    = "T"
 )
 
 // How many messages of one lane are answered at a time. A shard has at most one open letter to another one, and its
@@ -43,7 +44,7 @@ func lanes(own, shards int) map[string]int {
 			all[strconv.Itoa(n)] = maxLetters
 		}
 	}
-	for _, what := range []string{forReading, forFinish, forReport, forStop, forRelease, forCopy, forMove} {
+	for _, what := range []string{forReading, forFinish, forReport, forStop, forRelease, forCopy, forMove, forTwin} {
 		all[what] = maxQuestions
 	}
 	return all
@@ -76,6 +77,12 @@ type reply struct {
 // A letGo is the answer of a node that lets go of a shard.
 type letGo struct {
 	Path string `json:"path"` // of its file
+}
+
+// A twin is a process that runs with the ID of another one, and says so to it. The answer is the other one's.
+type twin struct {
+	Instance string `json:"instance"` // of the process that is told
+	Name     string `json:"name"`     // of the one that tells, with its address
 }
 
 // Reading implements [termination.Readings].

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -461,38 +460,6 @@ func TestControl(t *testing.T) {
 	if got := strings.Join(d.told, " "); got != "pause stop" {
 		t.Errorf("the crawl was told %q", got)
 	}
-}
-
-// After a decision the host's view shows its new class, coverage and budget.
-func TestDecidedHost(t *testing.T) {
-	t.Parallel()
-	d := newFake(t)
-	var decided atomic.Bool
-	d.change = func(v any) any {
-		o, ok := v.(map[string]any)
-		if !ok {
-			return v
-		}
-		if o["written"] == true {
-			decided.Store(true)
-		}
-		if o["domain"] == "b.test" && decided.Load() {
-			o["class"], o["coverage"], o["request_limit"], o["request_count"] = "quality", "not finished", 4000, 56
-		}
-		return o
-	}
-	b := desktest.Open(t, d.url("host/b.test"))
-	b.Wait(`document.querySelector(".decide input[value=quality]")`)
-	desktest.Ask[any](b, `document.querySelector(".decide input[value=quality]").click()`)
-	press := func(name string) {
-		b.Wait(fmt.Sprintf(`[...document.querySelectorAll("#view .decide button")]
-			.filter((x) => x.innerText === %q && !x.disabled).map((x) => x.click()).length === 1`, name))
-	}
-	press("See what would change")
-	press("Save and apply")
-	b.Wait(`document.querySelector(".between").innerText.includes("56 of 4,000")`)
-	b.Wait(`document.querySelector(".chips").innerText.includes("not finished")`)
-	b.Wait(`document.querySelector(".foresight").innerText.includes("The map has been updated.")`)
 }
 
 // Hosts with an internationalised name are shown in both forms wherever there are links to them or

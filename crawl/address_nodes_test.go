@@ -2,7 +2,6 @@ package crawl
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,11 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 )
 
-// RIPPLE_PROOF_ADDRESS=1 measures how long machines of a terrain need for 200 hosts at one address.
-func TestCostOfSharedAddress(t *testing.T) {
-	if os.Getenv("RIPPLE_PROOF_ADDRESS") == "" {
-		t.Skip("RIPPLE_PROOF_ADDRESS is not set")
-	}
+// BenchmarkSharedAddress measures how long machines of a terrain need for 200 hosts at one address.
+func BenchmarkSharedAddress(b *testing.B) {
 	for _, tt := range []struct {
 		name  string
 		hosts []int // by machine
@@ -27,9 +23,8 @@ func TestCostOfSharedAddress(t *testing.T) {
 		{"four machines, hosts of one site", []int{200, 0, 0, 0}},
 		{"four machines, unevenly", []int{80, 60, 40, 20}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			web := crawltest.Serve(t)
+		b.Run(tt.name, func(b *testing.B) {
+			web := crawltest.Serve(b)
 			var all errgroup.Group
 			began := time.Now()
 			for machine, hosts := range tt.hosts {
@@ -43,9 +38,9 @@ func TestCostOfSharedAddress(t *testing.T) {
 					seeds = append(seeds, fmt.Sprintf("[[quality]]\ndomain = %q\nseeds = [\"https://%[1]s:%s/\"]\n", name(n),
 						portOf(web)))
 				}
-				m := withNames(t, func(string) nameserver.Answer { return nameserver.At([4]byte{127, 0, 0, 1}) })
+				m := withNames(b, func(string) nameserver.Answer { return nameserver.At([4]byte{127, 0, 0, 1}) })
 				m.ShareAddresses(len(tt.hosts))
-				c := m.begin(t, crawltest.Parse(t, crawltest.Config(t, web, `[crawler]
+				c := m.begin(b, crawltest.Parse(b, crawltest.Config(b, web, `[crawler]
 max-concurrent-pages-open = 100
 [politeness]
 minimum-time-per-address = "50ms"
@@ -54,12 +49,13 @@ adaptive-delay = false
 connect-to = {}
 allow-private = ["127.0.0.0/8"]
 `+strings.Join(seeds, ""))))
-				all.Go(func() error { _, err := c.Run(t.Context()); return err })
+				all.Go(func() error { _, err := c.Run(b.Context()); return err })
 			}
 			if err := all.Wait(); err != nil {
-				t.Fatal(err)
+				b.Fatal(err)
 			}
-			t.Logf("%d requests in %.1f s", len(web.Log()), time.Since(began).Seconds())
+			b.ReportMetric(time.Since(began).Seconds(), "s")
+			b.ReportMetric(float64(len(web.Log())), "requests")
 		})
 	}
 }

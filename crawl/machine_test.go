@@ -20,7 +20,7 @@ import (
 )
 
 // withNames returns a machine whose name server gives the answers of a function.
-func withNames(t *testing.T, answer func(name string) nameserver.Answer) *Shared {
+func withNames(t testing.TB, answer func(name string) nameserver.Answer) *Shared {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -74,7 +74,7 @@ func portOf(web *webtest.Server) string {
 }
 
 // begin starts a crawl of a new state file.
-func (m *Shared) begin(t *testing.T, cfg *config.Config) *Crawl {
+func (m *Shared) begin(t testing.TB, cfg *config.Config) *Crawl {
 	t.Helper()
 	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
 	c, _, err := Begin(t.Context(), store, Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Shared: m})

@@ -13,7 +13,7 @@ import (
 // Cursors are the cursors of all shards of a terrain, in their order. In text, they are separated by commas.
 type Cursors []uint64
 
-// ParseCursors reads the cursors of so many shards; 0 is before the first visit of all of them.
+// ParseCursors parses one cursor for each shard. The text 0 is the position before all visits.
 func ParseCursors(text string, shards int) (Cursors, error) {
 	all := make(Cursors, shards)
 	if text == "0" {

@@ -51,8 +51,8 @@
 // what it must, and the source's lacks the opening that the target adds.
 //
 // No host is requested too early after a move: when a host may be requested again is in the file, and the source has
-// answered or cancelled every request before the copy is compared. The target waits until other nodes had time to count
-// the nodes anew, as for every shard from elsewhere, because several share the delay between requests to an address.
+// answered or cancelled every request before the copy is compared. Nodes share the delay between requests to an
+// address, so the target waits until the others had time to count the nodes again, as for any shard of another node.
 //
 // # A shard's life
 //

@@ -26,7 +26,7 @@ type member struct {
 	log      *slog.Logger
 	shared   *crawl.Shared
 
-	// Of the goroutine that follows the charter:
+	// Only the goroutine that follows the charter uses these.
 	charters *hub.Watch
 	changes  *hub.Watch // of the records of shards
 	lost     bool       // the hub has lost something of the charter
